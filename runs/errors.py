@@ -1,0 +1,42 @@
+"""The exceptions of the domain.
+
+    RunsError                 anything a person can do something about
+    ├── BundleError           a result file as a whole cannot be read
+    │   ├── UnknownFormat     no reader knows the file
+    │   └── UnsupportedBundle the file is known, and not read yet (an archive)
+    ├── BadRecord             one line cannot be stored; the others can
+    └── IngestError           the answer to "into which run?" is missing or contradicts what is stored
+
+A message is a full sentence: what was wrong, where (file, line, field), what to do.
+"""
+
+from __future__ import annotations
+
+
+class RunsError(Exception):
+    """Base of all errors whose text is meant for the person who caused the call."""
+
+
+class BundleError(RunsError):
+    """A result file cannot be read as a whole."""
+
+
+class UnknownFormat(BundleError):
+    """No reader recognises the content."""
+
+
+class UnsupportedBundle(BundleError):
+    """The content is recognised, and reading it is not supported."""
+
+
+class BadRecord(RunsError):
+    """One record cannot be stored. `field` is a dotted path, empty when the line as a whole is unreadable."""
+
+    def __init__(self, reason: str, field: str = "") -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.field = field
+
+
+class IngestError(RunsError):
+    """The target run is not clear: a model's name is missing, or the named run belongs to another benchmark."""
