@@ -252,14 +252,14 @@ class BundleHeader(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds."""
 
 
-class Write(msgspec.Struct, frozen=True, kw_only=True):
+class Write(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One step that wrote a field, and the value it wrote (UNSET when the step only shows that it wrote)."""
 
     step: int
     value: Any = UNSET
 
 
-class Effect(msgspec.Struct, frozen=True, kw_only=True):
+class Effect(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One difference between before, after and required.
 
     `field` is None for a whole record; the three values are then the record's graded fields, UNSET for "no such record".
@@ -299,7 +299,7 @@ class Effect(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-class Check(msgspec.Struct, frozen=True, kw_only=True):
+class Check(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One executable condition."""
 
     kind: CheckKind
@@ -314,7 +314,7 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
     motivation: str | None = None
 
 
-class ServerGrading(msgspec.Struct, frozen=True, kw_only=True):
+class ServerGrading(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How one server's states were compared."""
 
     server: str
@@ -333,7 +333,7 @@ class ServerGrading(msgspec.Struct, frozen=True, kw_only=True):
     """Keys that occur twice in one table, as `table key`: a comparison by key cannot see the second."""
 
 
-class GradedAttempt(msgspec.Struct, frozen=True, kw_only=True):
+class GradedAttempt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the evidence says about an attempt. Stored beside the trace."""
 
     effects: list[Effect] = []

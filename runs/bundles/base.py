@@ -1,0 +1,75 @@
+"""What a reader is: it turns one harness's result files into attempt records, one line at a time.
+
+The way of a row: `lines` of the file → `RawRecord` (valid JSON text, with its line number) → `ReadRecord`: the attempt in this project's
+words, and the row again without its large shared parts, which is what is stored and can be put together again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import BinaryIO, Protocol
+
+import msgspec
+from msgspec import Raw
+
+from runs.records import AttemptRecord, Problem
+
+__all__ = ["Detached", "Part", "RawRecord", "ReadRecord", "Reader"]
+
+
+class RawRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """One row as valid JSON text. `line` counts from 1 (a YAML document: the line it starts on)."""
+
+    line: int
+    text: bytes
+    notes: list[str] = []
+    """What had to be changed to make it valid JSON, in sentences."""
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """A large part of a row that many rows share, taken out at `path`: the tables of a state, or another JSON value."""
+
+    path: tuple[str, ...]
+    tables: dict[str, Raw] | None = None
+    value: Raw | None = None
+
+
+class Detached(msgspec.Struct, frozen=True, kw_only=True):
+    """A row in two: its JSON text with null where a part was, and the parts."""
+
+    skeleton: bytes
+    parts: list[Part] = []
+
+
+class ReadRecord(msgspec.Struct, frozen=True, kw_only=True):
+    record: AttemptRecord
+    detached: Detached
+
+
+class Reader(Protocol):
+    """One result format."""
+
+    name: str
+    """Stored with each attempt, so that its payload can be read again: `thinkingbox`."""
+    title: str
+    """For people: `ThinkingBox tb infer`."""
+
+    def matches(self, head: bytes) -> bool:
+        """Whether the first bytes (up to 64 KiB, uncompressed) of a file are this format's. Never looks at a file name."""
+        ...
+
+    def rows(self, stream: BinaryIO, *, max_line: int) -> Iterator[RawRecord | Problem]:
+        """The rows of a stream, lazily and in order; a line that is no JSON object, or longer than `max_line` bytes, is a Problem."""
+        ...
+
+    def read(self, text: bytes) -> ReadRecord:
+        """A row's text, normalised. Raises `BadRecord`, naming the field, when it is not this format's."""
+        ...
+
+    def normalise(self, skeleton: bytes) -> AttemptRecord:
+        """The record of a stored row without its parts: no states, no tools."""
+        ...
+
+    def attach(self, skeleton: bytes, parts: Mapping[tuple[str, ...], Raw]) -> bytes:
+        """The row again, equal as JSON to what came in."""
+        ...
