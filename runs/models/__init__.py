@@ -1,0 +1,27 @@
+"""Fields, constraints and indexes. No workflow: `runs.store` and `runs.ingest` write, `runs.queries` read."""
+
+from runs.models.attempt import Attempt, AttemptEffect, AttemptPart, ToolUse, Trace
+from runs.models.benchmark import Benchmark, Task
+from runs.models.payload import Payload, PayloadPart
+from runs.models.run import Run
+from runs.models.tally import TaskTally
+from runs.models.upload import Chunk, ChunkState, Upload, UploadProblem, UploadState
+
+__all__ = [
+    "Attempt",
+    "AttemptEffect",
+    "AttemptPart",
+    "Benchmark",
+    "Chunk",
+    "ChunkState",
+    "Payload",
+    "PayloadPart",
+    "Run",
+    "Task",
+    "TaskTally",
+    "ToolUse",
+    "Trace",
+    "Upload",
+    "UploadProblem",
+    "UploadState",
+]

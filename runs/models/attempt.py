@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+from django.db import models
+from django.urls import reverse
+
+from runs.models.benchmark import Task
+from runs.models.payload import Payload
+from runs.models.run import Run
+from runs.models.upload import Upload
+
+
+class Attempt(models.Model):
+    """One try at a task: what pages filter and sort by. Steps and evidence are in its `Trace`."""
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="attempts")
+    task = models.ForeignKey(Task, models.PROTECT, related_name="attempts")
+    repetition = models.PositiveIntegerField()
+    current = models.BooleanField(default=True)
+    """False: an error that a later row replaced; kept as history, counted nowhere."""
+    verdict = models.CharField(max_length=10)
+    reason = models.CharField(max_length=12, blank=True)
+    finish_reason = models.CharField(max_length=60, blank=True)
+    state_source = models.CharField(max_length=10)
+    differences = models.PositiveIntegerField(default=0)
+    """Graded differences from the required state."""
+    steps = models.PositiveIntegerField(default=0)
+    tool_calls = models.PositiveIntegerField(default=0)
+    tool_errors = models.PositiveIntegerField(default=0)
+    write_calls = models.PositiveIntegerField(default=0)
+    model_calls = models.PositiveIntegerField(null=True)
+    input_tokens = models.BigIntegerField(null=True)
+    cached_tokens = models.BigIntegerField(null=True)
+    output_tokens = models.BigIntegerField(null=True)
+    reasoning_tokens = models.BigIntegerField(null=True)
+    duration = models.FloatField(null=True)
+    """Seconds."""
+    digest = models.CharField(max_length=64)
+    """SHA-256 of the row's canonical content: two rows with one digest are the same row."""
+    upload = models.ForeignKey(Upload, models.SET_NULL, null=True, related_name="attempts")
+    """The upload that stored it."""
+    line = models.PositiveIntegerField(default=0)
+    """Its line there, from 1."""
+    seen_in = models.ForeignKey(Upload, models.SET_NULL, null=True, related_name="+")
+    """The last upload that held this row, so that a row repeated in one file counts once."""
+
+    class Meta:
+        ordering = ["task__uid", "repetition", "id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["run", "task", "repetition"], condition=models.Q(current=True), name="one_current_attempt"
+            )
+        ]
+        indexes = [
+            # A run's failures, and the attempts of one task across runs.
+            models.Index(fields=["run", "verdict"], name="attempt_by_verdict"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.task} repetition {self.repetition}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("attempt", args=[self.pk])
+
+
+class Trace(models.Model):
+    """The compressed payload of one attempt, apart from the columns so that lists never read it."""
+
+    attempt = models.OneToOneField(Attempt, models.CASCADE, primary_key=True, related_name="trace")
+    reader = models.CharField(max_length=40)
+    """Name of the reader that understands `source`."""
+    source = models.BinaryField()
+    """zstd: the row as it came, without the parts that are stored by content."""
+    evidence = models.BinaryField()
+    """zstd: JSON of `payloads.Evidence`: the graded attempt, and where each part belongs."""
+
+    def __str__(self) -> str:
+        return f"trace of attempt {self.attempt_id}"
+
+
+class AttemptPart(models.Model):
+    """An attempt's use of a stored part (a state, the tools). Where it belongs in the row is in the trace."""
+
+    attempt = models.ForeignKey(Attempt, models.CASCADE, related_name="parts")
+    payload = models.ForeignKey(Payload, models.PROTECT, related_name="uses")
+
+    def __str__(self) -> str:
+        return f"attempt {self.attempt_id} uses payload {self.payload_id}"
+
+
+class AttemptEffect(models.Model):
+    """A graded difference, for filters and counts. The whole effect is in the trace."""
+
+    attempt = models.ForeignKey(Attempt, models.CASCADE, related_name="effects")
+    kind = models.CharField(max_length=10)
+    table = models.CharField(max_length=200)
+    key = models.CharField(max_length=200)
+    field = models.CharField(max_length=200, blank=True)
+    """Empty: the whole record."""
+    after = models.CharField(max_length=100, blank=True)
+    """The value as JSON, cut at 100 characters; empty when there is none."""
+    required = models.CharField(max_length=100, blank=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["table", "field", "kind"], name="effect_by_field")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.table} {self.key} {self.field}"
+
+
+class ToolUse(models.Model):
+    """How often an attempt called a tool, and how often it erred."""
+
+    attempt = models.ForeignKey(Attempt, models.CASCADE, related_name="tools")
+    name = models.CharField(max_length=200)
+    calls = models.PositiveIntegerField()
+    errors = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        indexes = [models.Index(fields=["name"], name="tool_by_name")]
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.calls} calls, {self.errors} errors"

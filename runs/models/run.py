@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from django.db import models
+from django.urls import reverse
+
+from runs.models.benchmark import Benchmark
+
+
+class Weights(models.TextChoices):
+    UNKNOWN = "", "not said"
+    PROPRIETARY = "proprietary", "proprietary"
+    OPEN = "open", "open weights"
+
+
+class Run(models.Model):
+    """One model on one benchmark with one configuration."""
+
+    slug = models.SlugField(max_length=200, unique=True)
+    benchmark = models.ForeignKey(Benchmark, models.PROTECT, related_name="runs")
+    model = models.CharField(max_length=200)
+    model_inferred = models.BooleanField(default=False)
+    """The name was taken from the file's name, since no metadata came along."""
+    provider = models.CharField(max_length=200, blank=True)
+    weights = models.CharField(max_length=20, blank=True, choices=Weights.choices)
+    repetitions = models.PositiveIntegerField(default=0)
+    """k: how many attempts a task is expected to have."""
+    repetitions_inferred = models.BooleanField(default=True)
+    """k is the highest repetition recorded + 1, since nobody said it."""
+    note = models.TextField(blank=True)
+    settings = models.JSONField(default=dict, blank=True)
+    """The allow-listed parameters of the run's metadata."""
+    started_at = models.DateTimeField(null=True, blank=True)
+    duration = models.FloatField(null=True, blank=True)
+    """Seconds from start to end of the whole run, by its metadata."""
+    is_demo = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+
+    def __str__(self) -> str:
+        return f"{self.model} on {self.benchmark}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("run", args=[self.slug])

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+from django.db import models
+
+from runs.models.run import Run
+
+
+class UploadState(models.TextChoices):
+    ASKING = "asking", "waiting for the model's name"
+    WAITING = "waiting", "waiting for a worker"
+    READING = "reading", "reading"
+    DONE = "done", "done"
+    STOPPED = "stopped", "stopped"
+    FAILED = "failed", "not readable"
+
+
+class Upload(models.Model):
+    """One result file that came in, what was said about it, and what became of each of its lines."""
+
+    file_name = models.CharField(max_length=500)
+    sha256 = models.CharField(max_length=64, db_index=True)
+    size = models.PositiveBigIntegerField()
+    path = models.CharField(max_length=500, blank=True)
+    """The kept file, relative to the folder of uploads; empty once it is no longer needed."""
+    state = models.CharField(max_length=10, choices=UploadState.choices, default=UploadState.WAITING)
+    reader = models.CharField(max_length=40, blank=True)
+    run = models.ForeignKey(Run, models.SET_NULL, null=True, blank=True, related_name="uploads")
+    run_name = models.CharField(max_length=500, blank=True)
+    """`model on benchmark` at the time, for the history after the run was deleted."""
+    benchmark = models.CharField(max_length=200, blank=True)
+    model = models.CharField(max_length=200, blank=True)
+    model_inferred = models.BooleanField(default=False)
+    repetitions = models.PositiveIntegerField(null=True, blank=True)
+    is_demo = models.BooleanField(default=False)
+    header = models.JSONField(default=dict, blank=True)
+    """`BundleHeader` of the companion, allow-listed."""
+    error = models.TextField(blank=True)
+    """Why the file as a whole was not read, in a sentence."""
+    bytes_split = models.PositiveBigIntegerField(default=0)
+    """How far the file has been cut into chunks, in compressed bytes."""
+    split_done = models.BooleanField(default=False)
+    read = models.PositiveIntegerField(default=0)
+    stored = models.PositiveIntegerField(default=0)
+    same = models.PositiveIntegerField(default=0)
+    replaced = models.PositiveIntegerField(default=0)
+    passed = models.PositiveIntegerField(default=0)
+    failed = models.PositiveIntegerField(default=0)
+    errors = models.PositiveIntegerField(default=0)
+    conflicts = models.PositiveIntegerField(default=0)
+    rejected = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+
+    def __str__(self) -> str:
+        return self.file_name
+
+
+class ChunkState(models.TextChoices):
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+
+
+class Chunk(models.Model):
+    """A part of an upload that one worker stores in one transaction. The database, not the message, says what is to do."""
+
+    upload = models.ForeignKey(Upload, models.CASCADE, related_name="chunks")
+    number = models.PositiveIntegerField()
+    path = models.CharField(max_length=500)
+    state = models.CharField(max_length=10, choices=ChunkState.choices, default=ChunkState.WAITING)
+    claim = models.CharField(max_length=36, blank=True)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    tries = models.PositiveIntegerField(default=0)
+    error = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["upload_id", "number"]
+        constraints = [models.UniqueConstraint(fields=["upload", "number"], name="chunk_once_per_upload")]
+
+    def __str__(self) -> str:
+        return f"chunk {self.number} of {self.upload_id}"
+
+
+class UploadProblem(models.Model):
+    """A line that was not stored, or that something is to be said about."""
+
+    upload = models.ForeignKey(Upload, models.CASCADE, related_name="problems")
+    line = models.PositiveIntegerField()
+    kind = models.CharField(max_length=10)
+    reason = models.TextField()
+    uid = models.CharField(max_length=1000, blank=True)
+    repetition = models.PositiveIntegerField(null=True, blank=True)
+    kept = models.CharField(max_length=300, blank=True)
+
+    class Meta:
+        ordering = ["upload_id", "line", "id"]
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.reason}"
