@@ -1,0 +1,46 @@
+"""The pages of 400, 403, 404, 500 and a refused form. A template is `<status>.html`, rendered without a request's data.
+
+Each falls back to one plain sentence, since an error page must not be able to fail.
+"""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.template import TemplateDoesNotExist, TemplateSyntaxError, loader
+
+SENTENCES = {
+    400: "The request could not be understood.",
+    403: "This page may not be opened.",
+    404: "There is no such page.",
+    500: "The page could not be made. The server's log says why.",
+}
+
+
+def _page(request: HttpRequest, status: int, template: str, **context: str) -> HttpResponse:
+    try:
+        content = loader.get_template(template).render(context, request if status != 500 else None)
+    except (TemplateDoesNotExist, TemplateSyntaxError):
+        return HttpResponse(f"{SENTENCES[status]}\n", status=status, content_type="text/plain; charset=utf-8")
+    return HttpResponse(content, status=status)
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return _page(request, 400, "400.html")
+
+
+def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return _page(request, 403, "403.html")
+
+
+def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return _page(request, 404, "404.html")
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Needs no database and no context."""
+    return _page(request, 500, "500.html")
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """`csrf_failure.html`; `reason` is Django's, for the log and DEBUG only."""
+    return _page(request, 403, "csrf_failure.html")
