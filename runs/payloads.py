@@ -1,0 +1,163 @@
+"""Content-addressed, compressed storage: tables, states and traces in, the same out.
+
+A state is a manifest `{table: digest}`; each table is stored once for all attempts that share it.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+
+import msgspec
+import zstandard
+
+from runs.bundles import reader_named
+from runs.bundles.base import Part
+from runs.canonical import canonical_json, sha256_hex
+from runs.models import Attempt, Payload, PayloadPart, Trace
+from runs.records import AttemptRecord, GradedAttempt, Raw
+
+__all__ = [
+    "Evidence", "NewPayload", "PartRef", "load_evidence", "load_part", "load_record", "load_source", "put_payloads", "restore_row",
+    "stored_part",
+]  # fmt: skip
+
+_LEVEL = 3
+_CACHED_DIGESTS = 4096
+
+
+class PartRef(msgspec.Struct, frozen=True):
+    """Where in the row a stored part belongs."""
+
+    path: tuple[str, ...]
+    digest: str
+    is_state: bool = False
+    """The payload is a manifest of tables, not the value itself."""
+
+
+class Evidence(msgspec.Struct, frozen=True):
+    """What is stored beside an attempt's row."""
+
+    graded: GradedAttempt
+    parts: list[PartRef] = []
+
+
+class NewPayload(msgspec.Struct, frozen=True):
+    """A payload on its way into the database. `tables`: the digests that a state's manifest names."""
+
+    digest: str
+    text: bytes
+    tables: tuple[str, ...] = ()
+
+
+class _Canonical:
+    """Digest of a JSON text, remembered by the text's own hash: the same tables come again with each repetition."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[bytes, tuple[str, bytes]] = OrderedDict()
+
+    def of(self, text: bytes) -> tuple[str, bytes]:
+        found = self._known.get(text)
+        if found is not None:
+            self._known.move_to_end(text)
+            return found
+        canonical = canonical_json(msgspec.json.decode(text))
+        found = (sha256_hex(canonical), canonical)
+        self._known[text] = found
+        if len(self._known) > _CACHED_DIGESTS:
+            self._known.popitem(last=False)
+        return found
+
+
+_canonical = _Canonical()
+
+
+def compress(data: bytes) -> bytes:
+    return zstandard.ZstdCompressor(level=_LEVEL).compress(data)
+
+
+def decompress(data: bytes | memoryview) -> bytes:
+    return zstandard.ZstdDecompressor().decompress(bytes(data))
+
+
+def stored_part(part: Part) -> tuple[PartRef, list[NewPayload]]:
+    """A row's part as it is stored: its reference, and the payloads that must exist for it."""
+    if part.tables is None:
+        digest, text = _canonical.of(bytes(part.value or b"null"))
+        return PartRef(path=part.path, digest=digest), [NewPayload(digest, text)]
+    manifest: dict[str, str] = {}
+    payloads = []
+    for table, raw in part.tables.items():
+        digest, text = _canonical.of(bytes(raw))
+        manifest[table] = digest
+        payloads.append(NewPayload(digest, text))
+    text = canonical_json(manifest)
+    whole = NewPayload(sha256_hex(text), text, tuple(sorted(set(manifest.values()))))
+    return PartRef(path=part.path, digest=whole.digest, is_state=True), [*payloads, whole]
+
+
+def put_payloads(payloads: Iterable[NewPayload]) -> dict[str, int]:
+    """Stores what is not there yet and returns digest → id. In digest order, so that two writers cannot deadlock."""
+    wanted = {payload.digest: payload for payload in payloads}
+    known = _ids(wanted)
+    new = [wanted[digest] for digest in sorted(wanted.keys() - known.keys())]
+    if not new:
+        return known
+    Payload.objects.bulk_create(
+        [Payload(digest=p.digest, size=len(p.text), data=compress(p.text)) for p in new], ignore_conflicts=True
+    )
+    known = _ids(wanted)
+    links = [
+        PayloadPart(whole_id=known[p.digest], part_id=known[table]) for p in new for table in p.tables
+    ]
+    PayloadPart.objects.bulk_create(links, ignore_conflicts=True)
+    return known
+
+
+def _ids(digests: Iterable[str]) -> dict[str, int]:
+    return dict(Payload.objects.filter(digest__in=list(digests)).values_list("digest", "pk"))
+
+
+def load_source(trace: Trace) -> bytes:
+    """The stored row without its parts, as its reader understands it."""
+    return decompress(trace.source)
+
+
+def load_record(trace: Trace) -> AttemptRecord:
+    """The attempt as its bundle tells it; without states and tools, which are parts."""
+    return reader_named(trace.reader).normalise(load_source(trace))
+
+
+def load_evidence(trace: Trace) -> Evidence:
+    """What was found out about the attempt, and where its parts are."""
+    return msgspec.json.decode(decompress(trace.evidence), type=Evidence)
+
+
+def load_part(ref: PartRef) -> dict[str, Raw] | Raw:
+    """A stored part: table → JSON text for a state, else the JSON text of the value. One or two queries."""
+    return _load(ref, dict(_texts([ref.digest])))
+
+
+def restore_row(attempt: Attempt) -> bytes:
+    """The attempt's row again, equal as JSON to what came in."""
+    trace = attempt.trace
+    evidence = load_evidence(trace)
+    texts = dict(_texts(ref.digest for ref in evidence.parts))
+    parts: dict[tuple[str, ...], Raw] = {}
+    for ref in evidence.parts:
+        value = _load(ref, texts)
+        parts[ref.path] = Raw(msgspec.json.encode(value)) if isinstance(value, dict) else value
+    return reader_named(trace.reader).attach(load_source(trace), parts)
+
+
+def _load(ref: PartRef, texts: Mapping[str, bytes]) -> dict[str, Raw] | Raw:
+    if not ref.is_state:
+        return Raw(texts[ref.digest])
+    manifest = msgspec.json.decode(texts[ref.digest], type=dict[str, str])
+    tables = dict(_texts(manifest.values()))
+    return {table: Raw(tables[digest]) for table, digest in manifest.items()}
+
+
+def _texts(digests: Iterable[str]) -> Iterable[tuple[str, bytes]]:
+    for digest, data in Payload.objects.filter(digest__in=set(digests)).values_list("digest", "data"):
+        yield digest, decompress(data)
