@@ -2,9 +2,131 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+from collections.abc import Awaitable, Callable, MutableMapping
+from concurrent.futures import Executor, ThreadPoolExecutor
+from typing import Any
 
+from asgiref.sync import ThreadSensitiveContext
+from django.conf import settings
 from django.core.asgi import get_asgi_application
 
+from inspector.middleware import CONTENT_SECURITY_POLICY
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "inspector.settings")
-application = get_asgi_application()
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+THREADS = 8
+FORM_FIELDS = 1024 * 1024
+"""What a form may hold beside its files, in bytes."""
+
+
+class TooLarge(Exception):
+    """The body of a request is over the limit."""
+
+
+class KeptThreads:
+    """Runs each request on one of a few threads that stay.
+
+    Django takes a new thread for each request, and a database connection belongs to a thread. Opening one costs more
+    than a page's queries, so here a request borrows a thread together with its open connection.
+    """
+
+    def __init__(self, application: Application, threads: int) -> None:
+        self._application = application
+        self._threads = threads
+        self._free: asyncio.LifoQueue[Executor] | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._free is None:
+            # Last in, first out: with little to do, the same warm thread answers.
+            self._free = asyncio.LifoQueue()
+            for number in range(self._threads):
+                self._free.put_nowait(ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"page-{number}"))
+        executor = await self._free.get()
+        try:
+            async with ThreadSensitiveContext(executor=executor):
+                await self._application(scope, receive, send)
+        finally:
+            self._free.put_nowait(executor)
+
+
+class BodyLimit:
+    """Refuses a request with a body of more than `limit` bytes before Django has written all of it to the disk."""
+
+    def __init__(self, application: Application, limit: int) -> None:
+        self._application = application
+        self._limit = limit
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._application(scope, receive, send)
+            return
+        received = 0
+        answered = False
+
+        async def counted() -> Message:
+            nonlocal received
+            message = await receive()
+            received += len(message.get("body", b""))
+            if received > self._limit:
+                raise TooLarge
+            return message
+
+        async def noted(message: Message) -> None:
+            nonlocal answered
+            answered = True
+            await send(message)
+
+        length = dict(scope["headers"]).get(b"content-length", b"")
+        try:
+            if length.isdigit() and int(length) > self._limit:
+                raise TooLarge
+            await self._application(scope, counted, noted)
+        except TooLarge:
+            if not answered:
+                await self._refuse(send)
+
+    async def _refuse(self, send: Send) -> None:
+        text = f"The upload is larger than the limit of {self._limit:,} bytes (TWENTYFOLD_UPLOAD_LIMIT).\n".encode()
+        headers = [
+            (b"content-type", b"text/plain; charset=utf-8"),
+            (b"content-length", str(len(text)).encode()),
+            (b"content-security-policy", CONTENT_SECURITY_POLICY.encode()),
+            (b"x-content-type-options", b"nosniff"),
+            # What is still on its way is not read.
+            (b"connection", b"close"),
+        ]
+        await send({"type": "http.response.start", "status": 413, "headers": headers})
+        await send({"type": "http.response.body", "body": text})
+
+
+class HttpOnly:
+    """Django answers HTTP alone; a server that offers start and stop events or web sockets is told so quietly."""
+
+    def __init__(self, application: Application) -> None:
+        self._application = application
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            await self._application(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close"})
+        else:
+            while (event := await receive())["type"] != "lifespan.shutdown":
+                await send({"type": f"{event['type']}.complete"})
+            await send({"type": "lifespan.shutdown.complete"})
+
+
+def _build() -> Application:
+    pages: Application = get_asgi_application()  # type: ignore[assignment]  # Django types a narrower message
+    return HttpOnly(BodyLimit(KeptThreads(pages, THREADS), settings.UPLOAD_LIMIT + FORM_FIELDS))
+
+
+application = _build()
