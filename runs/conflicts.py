@@ -1,8 +1,10 @@
-"""What becomes of a row whose place (run, task, repetition) is already taken. Pure, and the same in whatever order rows arrive.
+"""What becomes of a row whose place (run, task, repetition) is already taken. Pure, and the same in whatever order
+rows arrive.
 
 - A row identical to the stored one is *same*.
 - A non-error replaces an error; the error stays as history.
-- Of two other rows the first is kept, and the other is listed as a conflict. First is the earlier line of one upload, else the one stored earlier.
+- Of two other rows the first is kept, and the other is listed as a conflict. First is the earlier line of one upload,
+  else the one stored earlier.
 """
 
 from __future__ import annotations
@@ -25,7 +27,9 @@ class Outcome(StrEnum):
     KEEP = "keep"
     """A conflict: the stored row stays, the incoming one is listed."""
     DISPLACE = "displace"
-    """A conflict that the incoming row wins, since it stands on an earlier line of the same upload: the stored one is listed."""
+    """A conflict that the incoming row wins, since it stands on an earlier line of the same upload: the stored one is
+    listed.
+    """
 
 
 class Placed(msgspec.Struct, frozen=True):

@@ -18,8 +18,8 @@ from runs.models import Attempt, Payload, PayloadPart, Trace
 from runs.records import AttemptRecord, GradedAttempt, Raw
 
 __all__ = [
-    "Evidence", "NewPayload", "PartRef", "load_evidence", "load_part", "load_record", "load_source", "put_payloads", "restore_row",
-    "stored_part",
+    "Evidence", "NewPayload", "PartRef", "compress", "decompress", "load_evidence", "load_part", "load_record",
+    "load_source", "put_payloads", "restore_row", "stored_part",
 ]  # fmt: skip
 
 _LEVEL = 3
@@ -107,9 +107,7 @@ def put_payloads(payloads: Iterable[NewPayload]) -> dict[str, int]:
         [Payload(digest=p.digest, size=len(p.text), data=compress(p.text)) for p in new], ignore_conflicts=True
     )
     known = _ids(wanted)
-    links = [
-        PayloadPart(whole_id=known[p.digest], part_id=known[table]) for p in new for table in p.tables
-    ]
+    links = [PayloadPart(whole_id=known[p.digest], part_id=known[table]) for p in new for table in p.tables]
     PayloadPart.objects.bulk_create(links, ignore_conflicts=True)
     return known
 

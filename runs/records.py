@@ -13,8 +13,9 @@ import msgspec
 from msgspec import UNSET, Raw
 
 __all__ = [
-    "UNSET", "AttemptRecord", "BundleHeader", "Check", "CheckKind", "Effect", "EffectKind", "ErrorReason", "GradedAttempt", "Grading",
-    "Problem", "ProblemKind", "Raw", "ServerGrading", "ServerStates", "StateSource", "Step", "StepKind", "TestResult", "Tool", "Usage", "Verdict", "Write",
+    "UNSET", "AttemptRecord", "BundleHeader", "Check", "CheckKind", "Effect", "EffectKind", "ErrorReason", "GradedAttempt",
+    "Grading", "Problem", "ProblemKind", "Raw", "ServerGrading", "ServerStates", "StateSource", "Step", "StepKind",
+    "TestResult", "Tool", "Usage", "Verdict", "Write",
 ]  # fmt: skip
 
 
@@ -262,8 +263,9 @@ class Write(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Effect(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One difference between before, after and required.
 
-    `field` is None for a whole record; the three values are then the record's graded fields, UNSET for "no such record".
-    For a field, UNSET says that the record, or the field in it, is absent. With kind `reported`, before is UNSET since nobody recorded it.
+    `field` is None for a whole record; the three values are then its graded fields, UNSET for "no such record".
+    For a field, UNSET says that the record, or the field in it, is absent. With kind `reported`, before is UNSET since
+    nobody recorded it.
     """
 
     kind: EffectKind
@@ -285,7 +287,7 @@ class Effect(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     positional: bool = False
     """Only for `reported`: follows from a length mismatch of its table, so it counts for nothing."""
     writes: list[Write] = []
-    """The steps that wrote the field (for a whole record: any of its fields), last first; inferred by matching values."""
+    """Steps that wrote the field (of a whole record: any field), last first; inferred by matching values."""
 
     @property
     def steps(self) -> list[int]:

@@ -39,6 +39,8 @@ class Upload(models.Model):
     bytes_split = models.PositiveBigIntegerField(default=0)
     """How far the file has been cut into chunks, in compressed bytes."""
     split_done = models.BooleanField(default=False)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    """Only while a command reads the file itself, without workers: once over, that command has died."""
     read = models.PositiveIntegerField(default=0)
     stored = models.PositiveIntegerField(default=0)
     same = models.PositiveIntegerField(default=0)
@@ -67,11 +69,15 @@ class ChunkState(models.TextChoices):
 
 
 class Chunk(models.Model):
-    """A part of an upload that one worker stores in one transaction. The database, not the message, says what is to do."""
+    """A part of an upload that one worker stores in one transaction. The database, not the message, says what is to do.
+
+    Number 0 is the cutting itself: it has no rows, and makes the others.
+    """
 
     upload = models.ForeignKey(Upload, models.CASCADE, related_name="chunks")
     number = models.PositiveIntegerField()
-    path = models.CharField(max_length=500)
+    path = models.CharField(max_length=500, blank=True)
+    """The chunk's file of rows, relative to the folder of uploads."""
     state = models.CharField(max_length=10, choices=ChunkState.choices, default=ChunkState.WAITING)
     claim = models.CharField(max_length=36, blank=True)
     lease_until = models.DateTimeField(null=True, blank=True)

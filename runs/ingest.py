@@ -1,0 +1,233 @@
+"""From a kept file to stored attempts, in two ways that share every step.
+
+Workers: `split` cuts the file into chunk files at row boundaries, `store_claimed` reads, grades and stores one of
+them, `close` ends it.
+A command: `ingest_file` does the same in the foreground, chunk by chunk, with no worker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from datetime import timedelta
+from typing import BinaryIO
+
+import msgspec
+import zstandard
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from runs.bundles import read_rows, reader_named
+from runs.bundles.base import RawRecord, Reader
+from runs.chunks import MOST_TRIES, fence, renew
+from runs.errors import BundleError, IngestError
+from runs.models import Chunk, ChunkState, Run, Upload, UploadState
+from runs.prepare import PreparedRow, indexed_text, prepare
+from runs.records import Problem
+from runs.store import ChunkReport, add_counts, add_problems, store_chunk
+from runs.targets import run_for
+from runs.uploads import chunk_folder, forget_files, open_upload
+
+__all__ = ["ROWS_A_CHUNK", "close", "ingest_file", "split", "store_claimed"]
+
+ROWS_A_CHUNK = 100
+_BYTES_A_CHUNK = 48 << 20
+
+Row = RawRecord | Problem
+
+
+class _FileRow(msgspec.Struct, array_like=True):
+    """A row, or what is wrong with a line, in a chunk file."""
+
+    record: RawRecord | None
+    problem: Problem | None
+
+
+def chunked(rows: Iterator[Row]) -> Iterator[list[Row]]:
+    """Rows in chunks of a hundred, or of fewer where they are large. The cuts depend on the file alone."""
+    chunk: list[Row] = []
+    size = 0
+    for row in rows:
+        chunk.append(row)
+        size += len(row.text) if isinstance(row, RawRecord) else 0
+        if len(chunk) == ROWS_A_CHUNK or size > _BYTES_A_CHUNK:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
+
+
+# --- In the foreground ------------------------------------------------------------------------------------------------
+
+
+def ingest_file(upload: Upload, stream: BinaryIO, progress: Callable[[int], None] | None = None) -> Upload:
+    """Reads a file to its end, without workers. `upload` is new and unsaved; `progress` gets the position in the file,
+    in bytes.
+
+    Raises `BundleError` when no reader knows the file, `IngestError` when its rows cannot go to the named run; both
+    are written down on the
+    upload first. What was stored before the error stays.
+    """
+    upload.state = UploadState.READING
+    upload.started_at = timezone.now()
+    _prolong(upload)
+    upload.save()
+    try:
+        reader, rows = read_rows(stream, name=upload.file_name, max_line=settings.MAX_LINE)
+        upload.reader = reader.name
+        upload.save(update_fields=["reader"])
+        placed = False
+        for chunk in chunked(rows):
+            prepared = _prepared(reader, chunk, upload.run)
+            if not placed and (uids := _uids(prepared)):
+                run_for(upload, uids)
+                placed = True
+            _store(upload, reader, prepared)
+            _prolong(upload)
+            Upload.objects.filter(pk=upload.pk).update(lease_until=upload.lease_until)
+            if progress is not None:
+                progress(stream.tell())
+    except (BundleError, IngestError) as error:
+        _finish(upload, UploadState.FAILED, str(error))
+        raise
+    except KeyboardInterrupt:
+        _finish(
+            upload, UploadState.STOPPED, "Stopped by hand. Run the command again: what is stored is not counted twice."
+        )
+        raise
+    _finish(upload, UploadState.DONE)
+    return upload
+
+
+def _prolong(upload: Upload) -> None:
+    upload.lease_until = timezone.now() + timedelta(seconds=settings.LEASE_SECONDS)
+
+
+# --- By workers -------------------------------------------------------------------------------------------------------
+
+
+def split(chunk: Chunk, hint: Callable[[], None]) -> None:
+    """Cuts an upload into chunk files, and finds or makes its run. Begun again after a crash, it goes on behind the
+    last chunk.
+
+    `hint` is called after each chunk that a worker can take up.
+    """
+    upload = chunk.upload
+    Upload.objects.filter(pk=upload.pk, state=UploadState.WAITING).update(
+        state=UploadState.READING, started_at=timezone.now()
+    )
+    known = set(upload.chunks.values_list("number", flat=True))
+    folder = chunk_folder(upload)
+    folder.mkdir(exist_ok=True)
+    try:
+        with open_upload(upload) as stream:
+            reader, rows = read_rows(stream, name=upload.file_name, max_line=settings.MAX_LINE)
+            Upload.objects.filter(pk=upload.pk).update(reader=reader.name)
+            for number, part in enumerate(chunked(rows), start=1):
+                if not renew(chunk):
+                    return
+                if number in known:
+                    continue
+                _write_chunk(upload, reader, number, part, stream.tell())
+                hint()
+    except (BundleError, IngestError) as error:
+        _finish(upload, UploadState.FAILED, str(error))
+        return
+    with transaction.atomic():
+        if fence(chunk):
+            Upload.objects.filter(pk=upload.pk).update(split_done=True, bytes_split=upload.size)
+
+
+def _write_chunk(upload: Upload, reader: Reader, number: int, part: list[Row], position: int) -> None:
+    path = chunk_folder(upload) / f"{number}.zst"
+    rows = [_FileRow(row, None) if isinstance(row, RawRecord) else _FileRow(None, row) for row in part]
+    partial = path.with_suffix(".part")
+    partial.write_bytes(zstandard.ZstdCompressor(level=1).compress(msgspec.msgpack.encode(rows)))
+    partial.replace(path)
+    uids = _uids(_prepared(reader, part, upload.run)) if upload.run is None or number == 1 else set()
+    with transaction.atomic():
+        if uids:
+            run_for(upload, uids)
+        Upload.objects.filter(pk=upload.pk).update(bytes_split=position)
+        Chunk.objects.create(upload=upload, number=number, path=str(path.relative_to(settings.UPLOADS_DIR)))
+
+
+def store_claimed(chunk: Chunk) -> ChunkReport | None:
+    """Reads, grades and stores one claimed chunk; None when another worker was quicker or the upload was stopped."""
+    upload = chunk.upload
+    data = (settings.UPLOADS_DIR / chunk.path).read_bytes()
+    rows = msgspec.msgpack.decode(zstandard.ZstdDecompressor().decompress(data), type=list[_FileRow])
+    reader = reader_named(upload.reader)
+    part: list[Row] = [row.record or row.problem for row in rows if row.record or row.problem]
+    prepared = _prepared(reader, part, upload.run)
+    report = _store(upload, reader, prepared, fence=lambda: fence(chunk))
+    if report is not None:
+        (settings.UPLOADS_DIR / chunk.path).unlink(missing_ok=True)
+    return report
+
+
+def close(upload_id: int) -> bool:
+    """Ends an upload whose chunks are all stored, or set aside; False while there is work left."""
+    with transaction.atomic():
+        upload = Upload.objects.select_for_update().get(pk=upload_id)
+        if upload.state != UploadState.READING or not upload.split_done:
+            return False
+        if upload.chunks.filter(state__in=[ChunkState.WAITING, ChunkState.RUNNING]).exists():
+            return False
+        failed = upload.chunks.filter(state=ChunkState.FAILED).order_by("number").first()
+        if failed is None:
+            _finish(upload, UploadState.DONE)
+        else:
+            _finish(
+                upload,
+                UploadState.STOPPED,
+                f"Part {failed.number} of the file could not be stored in {MOST_TRIES} tries. The last error: "
+                f"{failed.error} The rest is stored. Try again, or read the worker's log in the data folder.",
+            )
+    return True
+
+
+# --- Shared -----------------------------------------------------------------------------------------------------------
+
+
+def _prepared(reader: Reader, rows: Iterable[Row], run: Run | None) -> list[PreparedRow | Problem]:
+    overrides = run.benchmark.tool_overrides if run is not None else {}
+    return [prepare(reader, row, overrides) if isinstance(row, RawRecord) else row for row in rows]
+
+
+def _uids(rows: Iterable[PreparedRow | Problem]) -> set[str]:
+    return {row.uid for row in rows if isinstance(row, PreparedRow)}
+
+
+def _store(
+    upload: Upload,
+    reader: Reader,
+    rows: list[PreparedRow | Problem],
+    fence: Callable[[], bool] = lambda: True,
+) -> ChunkReport | None:
+    if upload.run is not None:
+        return store_chunk(upload.run, upload, reader.name, rows, fence=fence)
+    # No row of the file could be read yet, so there is no run; its lines are listed all the same.
+    problems = [row for row in rows if isinstance(row, Problem)]
+    report = ChunkReport(rejected=len(problems))
+    with transaction.atomic():
+        if not fence():
+            return None
+        add_problems(upload, problems)
+        add_counts(upload, report)
+    return report
+
+
+def _finish(upload: Upload, state: UploadState, error: str = "") -> None:
+    """Writes down how an upload ended; its files go, unless they are to be kept or are needed to try again."""
+    keep = settings.KEEP_UPLOADS or state == UploadState.STOPPED
+    if not keep:
+        forget_files(upload)
+    Upload.objects.filter(pk=upload.pk).update(
+        state=state,
+        error=indexed_text(error, 4000),
+        finished_at=timezone.now(),
+        lease_until=None,
+        **({} if keep else {"path": ""}),
+    )
+    upload.refresh_from_db()

@@ -1,0 +1,204 @@
+"""Reads result files into the store, in the foreground, with no server and no worker."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from django.db.models import F, Sum
+
+from runs.bundles import read_rows, reader_named
+from runs.bundles.run_metadata import companion_name, suggest_model
+from runs.errors import RunsError
+from runs.ingest import ingest_file
+from runs.management.foreground import ensure_database
+from runs.models import Run, TaskTally, Upload
+from runs.records import ProblemKind
+from runs.uploads import KeptFile, Wishes, blocks_of, forget_files, hash_stream, keep_file, new_upload, upload_warnings
+
+_COMPANION_END = "_run_metadata.yaml"
+
+
+class Command(BaseCommand):
+    help = "Read result files (tb infer JSONL, .gz, .zst, or the one-result YAML form); - is standard input."
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("paths", nargs="+", metavar="PATH", help="a result file, or - for standard input")
+        parser.add_argument("--model", default="", help="the model's name, where no run metadata lies beside the file")
+        parser.add_argument("--benchmark", default="", help="the benchmark's name; else taken from the file's name")
+        parser.add_argument(
+            "--repetitions", type=_positive, metavar="K", help="attempts a task should have; else the highest index + 1"
+        )
+        parser.add_argument("--run", default="", metavar="SLUG", help="the stored run to add to; else a new one")
+        parser.add_argument("--json", action="store_true", help="answer with one JSON object a file")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        ensure_database()
+        wishes = Wishes(
+            model=options["model"].strip(),
+            benchmark=options["benchmark"].strip(),
+            repetitions=options["repetitions"],
+            run=options["run"].strip(),
+        )
+        something = False
+        for path in options["paths"]:
+            if path.endswith(_COMPANION_END) and len(options["paths"]) > 1:
+                self._say(f"{path}: read together with its result file.")
+                continue
+            something |= self._ingest(path, wishes, as_json=options["json"])
+        if not something:
+            raise SystemExit(1)
+
+    def _ingest(self, path: str, wishes: Wishes, *, as_json: bool) -> bool:
+        started = time.monotonic()
+        upload: Upload | None = None
+        kept: KeptFile | None = None
+        error = ""
+        try:
+            with _opened(path) as (name, stream, kept):
+                upload = self._upload(path, name, kept, stream, wishes)
+                ingest_file(upload, stream, _progress(kept.size, self))
+        except RunsError as caught:
+            error = str(caught)
+        except OSError as caught:
+            error = f"{path}: the file cannot be read: {caught.strerror or caught}."
+        if error:
+            self._say(error)
+        answer = _answer(upload, kept, round(time.monotonic() - started, 3))
+        if error:
+            answer["error"] = error
+        if as_json:
+            self.stdout.write(json.dumps(answer, ensure_ascii=False))
+        elif not error:
+            self.stdout.write(_summary(path, answer))
+        if upload is not None and upload.pk:
+            for warning in upload_warnings(upload):
+                self._say(f"{path}: {warning}")
+        return bool(answer["stored"] or answer["same"] or answer["replaced"])
+
+    def _upload(self, path: str, name: str, kept: KeptFile, stream: BinaryIO, wishes: Wishes) -> Upload:
+        companion = Path(path).with_name(companion_name(name)) if path != "-" else None
+        data = companion.read_bytes() if companion is not None and companion.is_file() else None
+        upload = new_upload(name, kept, companion=data, wishes=wishes)
+        if not upload.model and upload.run is None:
+            # A file that no reader knows is told so first; its model's name is then beside the point.
+            read_rows(stream, name=name, max_line=settings.MAX_LINE)
+            stream.seek(0)
+            upload.model = suggest_model(name) or _stem(name)
+            upload.model_inferred = True
+            if not upload.model:
+                raise CommandError("Standard input does not tell the model's name. Give it with --model NAME.")
+            self._say(
+                f"{path}: no {companion_name(name)} lies beside the file, so the model is called {upload.model!r}, "
+                "after the file's name. Give the name with --model, or correct it on the run's page."
+            )
+        return upload
+
+    def _say(self, text: str) -> None:
+        self.stderr.write(text)
+
+
+class _opened:
+    """A path, or standard input kept in a file: its name, a seekable stream, and its digest."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.stream: BinaryIO | None = None
+        self.spooled: KeptFile | None = None
+
+    def __enter__(self) -> tuple[str, BinaryIO, KeptFile]:
+        if self.path == "-":
+            self.spooled = keep_file(blocks_of(sys.stdin.buffer))
+            self.stream = (settings.UPLOADS_DIR / self.spooled.path).open("rb")
+            return "standard input", self.stream, KeptFile("", self.spooled.sha256, self.spooled.size)
+        self.stream = Path(self.path).open("rb")
+        return Path(self.path).name, self.stream, hash_stream(self.stream)
+
+    def __exit__(self, *_: object) -> None:
+        if self.stream is not None:
+            self.stream.close()
+        if self.spooled is not None:
+            forget_files(Upload(path=self.spooled.path))
+
+
+def _stem(name: str) -> str:
+    return "" if name == "standard input" else name.partition(".")[0]
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("K counts attempts a task, so it is at least 1.")
+    return number
+
+
+def _answer(upload: Upload | None, kept: KeptFile | None, seconds: float) -> dict[str, Any]:
+    saved = upload if upload is not None and upload.pk else None
+    problems = list(saved.problems.all()) if saved else []
+    return {
+        "sha256": kept.sha256 if kept else None,
+        "format": reader_named(saved.reader).title if saved and saved.reader else None,
+        "bytes": kept.size if kept else 0,
+        "run": saved.run.slug if saved and saved.run else None,
+        **{
+            name: getattr(saved, name) if saved else 0
+            for name in ("read", "stored", "same", "replaced", "passed", "failed", "errors")
+        },
+        "missing": _missing(saved.run) if saved and saved.run else 0,
+        "conflicts": [
+            {"line": p.line, "uid": p.uid, "repetition": p.repetition, "kept": p.kept}
+            for p in problems
+            if p.kind == ProblemKind.CONFLICT
+        ],
+        "rejected": [{"line": p.line, "reason": p.reason} for p in problems if p.kind == ProblemKind.REJECTED],
+        "notes": [{"line": p.line, "note": p.reason} for p in problems if p.kind == ProblemKind.NOTE],
+        "seconds": seconds,
+    }
+
+
+def _missing(run: Run) -> int:
+    """Attempts that the run should have, by its k, and has not."""
+    run.refresh_from_db()
+    short = TaskTally.objects.filter(run=run, recorded__lt=run.repetitions)
+    return short.aggregate(missing=Sum(run.repetitions - F("recorded")))["missing"] or 0
+
+
+def _summary(path: str, answer: dict[str, Any]) -> str:
+    counts = ", ".join(f"{answer[name]:,} {name}" for name in ("stored", "same", "replaced"))
+    lines = [
+        f"{path}: {answer['read']:,} rows of {answer['format']} → run {answer['run'] or 'none'}",
+        f"  {counts}; {answer['passed']:,} passed, {answer['failed']:,} failed, {answer['errors']:,} errors, "
+        f"{answer['missing']:,} missing; {answer['seconds']:.1f} s",
+    ]
+    lines += [
+        f"  line {c['line']}: {c['uid']} repetition {c['repetition']} is stored already, with another content "
+        f"({c['kept']} is kept)"
+        for c in answer["conflicts"]
+    ]
+    lines += [f"  line {r['line']}: not stored. {r['reason']}" for r in answer["rejected"]]
+    return "\n".join(lines)
+
+
+def _progress(size: int, command: BaseCommand) -> Any:
+    """A line on the terminal: done, rate, time left. Nothing where standard error is no terminal."""
+    if not sys.stderr.isatty() or not size:
+        return None
+    started = time.monotonic()
+
+    def show(position: int) -> None:
+        seconds = max(time.monotonic() - started, 0.001)
+        rate = position / seconds
+        left = (size - position) / rate if rate else 0
+        command.stderr.write(
+            f"\r{position / size:4.0%} of {size / 1e6:,.1f} MB, {rate / 1e6:,.1f} MB/s, {left:,.0f} s left ", ending=""
+        )
+        if position >= size:
+            command.stderr.write("")
+
+    return show

@@ -1,0 +1,16 @@
+"""What commands that work without `up` share: an up-to-date database, and standard output kept for the answer."""
+
+from __future__ import annotations
+
+from django.core.management import call_command
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+
+__all__ = ["ensure_database"]
+
+
+def ensure_database() -> None:
+    """Brings the database to the newest migration, quietly, where it is not there yet."""
+    executor = MigrationExecutor(connection)
+    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        call_command("migrate", verbosity=0, interactive=False)

@@ -1,0 +1,181 @@
+"""From a row's text to everything the store needs of it. All the work that needs no transaction happens here."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import msgspec
+
+from runs.bundles.base import RawRecord, Reader
+from runs.canonical import canonical_json, sha256_hex
+from runs.errors import BadRecord
+from runs.grading import grade
+from runs.payloads import Evidence, NewPayload, PartRef, compress, stored_part
+from runs.records import AttemptRecord, Effect, GradedAttempt, Problem, ProblemKind, StepKind, Verdict
+
+__all__ = ["EffectRow", "PreparedRow", "ToolRow", "indexed_text", "prepare"]
+
+_SHORT = 100
+_NAME = 200
+_UID = 1000
+_LARGEST_INT = 2**31 - 1
+_MOST_TOKENS = 2**40
+_MOST_SECONDS = 1e9
+
+
+class EffectRow(msgspec.Struct, frozen=True):
+    kind: str
+    table: str
+    key: str
+    field: str
+    after: str
+    required: str
+
+
+class ToolRow(msgspec.Struct, frozen=True):
+    name: str
+    calls: int
+    errors: int
+
+
+class PreparedRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One attempt, ready to be stored."""
+
+    line: int
+    uid: str
+    repetition: int
+    domain: str
+    verdict: Verdict
+    digest: str
+    columns: dict[str, Any]
+    """Values of the attempt's columns, by name."""
+    source: bytes
+    evidence: bytes
+    refs: list[PartRef]
+    payloads: list[NewPayload]
+    effects: list[EffectRow]
+    tools: list[ToolRow]
+    notes: list[str]
+
+
+def prepare(reader: Reader, raw: RawRecord, overrides: dict[str, bool] | None = None) -> PreparedRow | Problem:
+    """Reads, grades and compresses one row.
+
+    A row that cannot be stored comes back as a Problem with its line and field.
+    """
+    try:
+        read = reader.read(raw.text)
+    except BadRecord as error:
+        where = f"{error.field}: " if error.field else ""
+        return Problem(line=raw.line, kind=ProblemKind.REJECTED, reason=f"{where}{error.reason}")
+    record = read.record
+    unfit = _unfit(record)
+    if unfit:
+        return Problem(line=raw.line, kind=ProblemKind.REJECTED, reason=unfit)
+    graded = grade(record, overrides=overrides or {})
+    refs: list[PartRef] = []
+    payloads: list[NewPayload] = []
+    for part in read.detached.parts:
+        ref, needed = stored_part(part)
+        refs.append(ref)
+        payloads.extend(needed)
+    evidence = msgspec.json.encode(Evidence(graded=graded, parts=refs))
+    return PreparedRow(
+        line=raw.line,
+        uid=record.uid,
+        repetition=record.repetition,
+        domain=indexed_text(record.domain, _NAME),
+        verdict=record.verdict,
+        digest=_digest(read.detached.skeleton, refs),
+        columns=_columns(record, graded),
+        source=compress(read.detached.skeleton),
+        evidence=compress(evidence),
+        refs=refs,
+        payloads=payloads,
+        effects=[_effect_row(effect) for effect in graded.effects if effect.counts],
+        tools=_tool_rows(record),
+        notes=[*raw.notes, *record.notes],
+    )
+
+
+def indexed_text(text: str, limit: int) -> str:
+    """A text for a column: PostgreSQL cannot store U+0000, and a lone surrogate is no UTF-8; the payload keeps both."""
+    return text.replace("\0", "\ufffd").encode(errors="replace").decode()[:limit]
+
+
+def _unfit(record: AttemptRecord) -> str:
+    """Why a readable row cannot have a place in the database; the empty text when it can."""
+    if len(record.uid) > _UID:
+        return f"uid: the task's name has {len(record.uid):,} characters, and {_UID:,} are the most that can be stored."
+    if indexed_text(record.uid, _UID) != record.uid:
+        return "uid: the task's name holds U+0000 or half of a surrogate pair, which no name can have."
+    if not record.uid.strip():
+        return "uid: the task's name is empty."
+    if record.repetition > _LARGEST_INT:
+        return (
+            f"metadata.repetition: {record.repetition} is too large; {_LARGEST_INT:,} is the most that can be stored."
+        )
+    return ""
+
+
+def _digest(skeleton: bytes, refs: list[PartRef]) -> str:
+    parts = canonical_json([[ref.path, ref.digest] for ref in refs])
+    return sha256_hex(canonical_json(msgspec.json.decode(skeleton)) + b"\n" + parts)
+
+
+def _columns(record: AttemptRecord, graded: GradedAttempt) -> dict[str, Any]:
+    usage = record.total_usage
+    calls = [step for step in record.steps if step.kind is StepKind.CALL]
+    return {
+        "verdict": record.verdict.value,
+        "reason": record.reason.value if record.reason else "",
+        "finish_reason": indexed_text(record.finish_reason or "", 60),
+        "state_source": graded.state_source.value,
+        "differences": graded.differences,
+        "steps": len(record.steps),
+        "tool_calls": len(calls),
+        "tool_errors": sum(step.error is not None for step in record.steps),
+        "write_calls": len(graded.write_steps),
+        "model_calls": usage.calls if usage else None,
+        "input_tokens": _tokens(usage.input) if usage else None,
+        "cached_tokens": _tokens(usage.cached) if usage else None,
+        "output_tokens": _tokens(usage.output) if usage else None,
+        "reasoning_tokens": _tokens(usage.reasoning) if usage else None,
+        "duration": record.duration if record.duration is not None and 0 <= record.duration < _MOST_SECONDS else None,
+    }
+
+
+def _tokens(count: int) -> int | None:
+    """A count that cannot be one (negative, or beyond any model's life) is unknown; the payload keeps what the row
+    says.
+    """
+    return count if 0 <= count < _MOST_TOKENS else None
+
+
+def _effect_row(effect: Effect) -> EffectRow:
+    return EffectRow(
+        kind=effect.kind.value,
+        table=indexed_text(effect.table, _NAME),
+        key=indexed_text(effect.key, _NAME),
+        field=indexed_text(effect.field or "", _NAME),
+        after=_short(effect.after),
+        required=_short(effect.required),
+    )
+
+
+def _short(value: Any) -> str:
+    if value is msgspec.UNSET:
+        return ""
+    return indexed_text(canonical_json(value).decode(), _SHORT)
+
+
+def _tool_rows(record: AttemptRecord) -> list[ToolRow]:
+    calls: Counter[str] = Counter()
+    errors: Counter[str] = Counter()
+    for step in record.steps:
+        if step.kind is StepKind.CALL:
+            name = indexed_text(step.name or "", _NAME)
+            calls[name] += 1
+            errors[name] += step.error is not None
+    return [ToolRow(name, count, errors[name]) for name, count in sorted(calls.items())]

@@ -1,0 +1,294 @@
+"""The only writer of attempts.
+
+One chunk is one short transaction: attempts, payloads, tallies and the upload's counts together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import msgspec
+from django.db import transaction
+from django.db.models import F
+
+from runs.conflicts import Outcome, Placed, decide
+from runs.models import Attempt, AttemptEffect, AttemptPart, Run, Task, TaskTally, ToolUse, Trace, Upload, UploadProblem
+from runs.payloads import put_payloads
+from runs.prepare import PreparedRow, indexed_text
+from runs.records import Problem, ProblemKind, Verdict
+from runs.tallies import recount
+
+__all__ = ["ChunkReport", "store_chunk"]
+
+
+class ChunkReport(msgspec.Struct, kw_only=True):
+    """What became of the rows of one chunk.
+
+    `read` = stored + same + replaced + conflicts; the verdicts count rows that count.
+    """
+
+    read: int = 0
+    stored: int = 0
+    same: int = 0
+    replaced: int = 0
+    passed: int = 0
+    failed: int = 0
+    errors: int = 0
+    conflicts: int = 0
+    rejected: int = 0
+
+    def count(self, verdict: Verdict, by: int = 1) -> None:
+        if verdict is Verdict.PASSED:
+            self.passed += by
+        elif verdict is Verdict.FAILED:
+            self.failed += by
+        else:
+            self.errors += by
+
+
+class _Seat:
+    """The current row of one (task, repetition): stored before this chunk, or about to be stored by it."""
+
+    def __init__(self, placed: Placed, *, stored: Attempt | None = None, row: PreparedRow | None = None) -> None:
+        self.placed = placed
+        self.stored = stored
+        self.row = row
+
+    @property
+    def where(self) -> str:
+        if self.row is not None:
+            return f"line {self.row.line}"
+        assert self.stored is not None
+        return _origin(self.stored)
+
+
+class _Plan:
+    """The decisions about a chunk's rows, before anything is written."""
+
+    def __init__(self, upload: Upload, seats: dict[tuple[str, int], _Seat]) -> None:
+        self.upload = upload
+        self.seats = seats
+        self.report = ChunkReport()
+        self.problems: list[Problem] = []
+        self.new: dict[tuple[str, int], PreparedRow] = {}
+        self.history: list[PreparedRow] = []
+        self.retired: list[Attempt] = []
+        """Stored errors that become history."""
+        self.displaced: list[Attempt] = []
+        """Stored rows that an earlier line of the same upload takes the place of."""
+        self.seen: list[Attempt] = []
+
+    def place(self, row: PreparedRow) -> None:
+        report = self.report
+        report.read += 1
+        self.problems += [
+            Problem(line=row.line, kind=ProblemKind.NOTE, reason=note, uid=row.uid, repetition=row.repetition)
+            for note in row.notes
+        ]
+        spot = (row.uid, row.repetition)
+        incoming = Placed(row.digest, row.verdict, self.upload.pk, row.line)
+        seat = self.seats.get(spot)
+        if seat is None:
+            report.stored += 1
+            report.count(row.verdict)
+            self._seat(spot, incoming, row)
+            return
+        match decide(seat.placed, incoming):
+            case Outcome.SAME:
+                report.same += 1
+                if seat.stored is not None and seat.stored.seen_in_id != self.upload.pk:
+                    report.count(row.verdict)
+                    seat.stored.seen_in_id = self.upload.pk
+                    self.seen.append(seat.stored)
+            case Outcome.REPLACE:
+                report.replaced += 1
+                report.count(row.verdict)
+                self._retire(spot, seat)
+                self._seat(spot, incoming, row)
+            case Outcome.HISTORY:
+                report.replaced += 1
+                self.history.append(row)
+            case Outcome.KEEP:
+                report.conflicts += 1
+                self._conflict(row.line, row.uid, row.repetition, seat.where)
+            case Outcome.DISPLACE:
+                report.conflicts += 1
+                report.count(seat.placed.verdict, -1)
+                report.count(row.verdict)
+                self._conflict(seat.placed.line, row.uid, row.repetition, f"line {row.line}")
+                if seat.stored is not None:
+                    self.displaced.append(seat.stored)
+                self._seat(spot, incoming, row)
+
+    def _seat(self, spot: tuple[str, int], placed: Placed, row: PreparedRow) -> None:
+        self.new[spot] = row
+        self.seats[spot] = _Seat(placed, row=row)
+
+    def _retire(self, spot: tuple[str, int], seat: _Seat) -> None:
+        """The seat's error becomes history; where this very upload brought it, it no longer counts there."""
+        if seat.stored is not None:
+            self.retired.append(seat.stored)
+            if self.upload.pk in {seat.stored.upload_id, seat.stored.seen_in_id}:
+                self.report.errors -= 1
+        else:
+            self.history.append(self.new[spot])
+            self.report.errors -= 1
+
+    def _conflict(self, line: int, uid: str, repetition: int, kept: str) -> None:
+        self.problems.append(
+            Problem(
+                line=line,
+                kind=ProblemKind.CONFLICT,
+                uid=uid,
+                repetition=repetition,
+                kept=kept,
+                reason=(
+                    f"The run already has repetition {repetition} of this task, with another content ({kept}). "
+                    "The first is kept and counted once; if this is another run, ingest the file without naming a run."
+                ),
+            )
+        )
+
+
+def store_chunk(
+    run: Run,
+    upload: Upload,
+    reader: str,
+    rows: Sequence[PreparedRow | Problem],
+    *,
+    fence: Callable[[], bool] = lambda: True,
+) -> ChunkReport | None:
+    """Stores the rows of one chunk in one transaction and returns what became of them.
+
+    `fence` runs first inside the transaction; where it returns False another worker has the chunk, nothing is written
+    and None returned.
+    """
+    prepared = [row for row in rows if isinstance(row, PreparedRow)]
+    with transaction.atomic():
+        if not fence():
+            return None
+        tasks = _tasks(run, prepared)
+        touched = sorted(task.pk for task in tasks.values())
+        _lock_tallies(run, touched)
+        plan = _Plan(upload, _seats(run, tasks, prepared))
+        for row in prepared:
+            plan.place(row)
+        _write(run, reader, tasks, plan)
+        recount(run, touched)
+        rejected = [row for row in rows if isinstance(row, Problem)]
+        plan.report.rejected = sum(problem.kind is ProblemKind.REJECTED for problem in rejected)
+        add_problems(upload, [*rejected, *plan.problems])
+        add_counts(upload, plan.report)
+    return plan.report
+
+
+def add_problems(upload: Upload, problems: Iterable[Problem]) -> None:
+    """Lists lines on the upload."""
+    UploadProblem.objects.bulk_create(
+        UploadProblem(
+            upload=upload,
+            line=problem.line,
+            kind=problem.kind.value,
+            reason=indexed_text(problem.reason, 4000),
+            uid=indexed_text(problem.uid, 1000),
+            repetition=problem.repetition,
+            kept=indexed_text(problem.kept, 300),
+        )
+        for problem in problems
+    )
+
+
+def add_counts(upload: Upload, report: ChunkReport) -> None:
+    """Adds a chunk's counts to the upload's, in the database, since several workers count."""
+    counts = {name: F(name) + count for name, count in msgspec.structs.asdict(report).items() if count}
+    if counts:
+        Upload.objects.filter(pk=upload.pk).update(**counts)
+
+
+def _tasks(run: Run, rows: Sequence[PreparedRow]) -> dict[str, Task]:
+    domains: dict[str, str] = {}
+    for row in rows:
+        domains[row.uid] = domains.get(row.uid) or row.domain
+    stored = {task.uid: task for task in Task.objects.filter(benchmark=run.benchmark_id, uid__in=domains)}
+    missing = sorted(domains.keys() - stored.keys())
+    if missing:
+        Task.objects.bulk_create(
+            [Task(benchmark_id=run.benchmark_id, uid=uid, domain=domains[uid]) for uid in missing],
+            ignore_conflicts=True,
+        )
+        stored = {task.uid: task for task in Task.objects.filter(benchmark=run.benchmark_id, uid__in=domains)}
+    for uid, task in stored.items():
+        if not task.domain and domains[uid]:
+            task.domain = domains[uid]
+            task.save(update_fields=["domain"])
+    return stored
+
+
+def _lock_tallies(run: Run, tasks: list[int]) -> None:
+    """Makes the tallies and locks them in order, so that two chunks with one task take turns."""
+    TaskTally.objects.bulk_create([TaskTally(run=run, task_id=pk) for pk in tasks], ignore_conflicts=True)
+    list(TaskTally.objects.select_for_update().filter(run=run, task__in=tasks).order_by("task_id").values_list("pk"))
+
+
+def _seats(run: Run, tasks: dict[str, Task], rows: Sequence[PreparedRow]) -> dict[tuple[str, int], _Seat]:
+    uids = {task.pk: uid for uid, task in tasks.items()}
+    attempts = Attempt.objects.filter(
+        run=run, task__in=uids, repetition__in={row.repetition for row in rows}, current=True
+    )
+    attempts = attempts.select_related("upload").only(
+        "run", "task", "repetition", "verdict", "digest", "upload__file_name", "line", "seen_in"
+    )
+    return {
+        (uids[attempt.task_id], attempt.repetition): _Seat(
+            Placed(attempt.digest, Verdict(attempt.verdict), attempt.upload_id, attempt.line), stored=attempt
+        )
+        for attempt in attempts
+    }
+
+
+def _write(run: Run, reader: str, tasks: dict[str, Task], plan: _Plan) -> None:
+    if plan.displaced:
+        Attempt.objects.filter(pk__in=[attempt.pk for attempt in plan.displaced]).delete()
+    if plan.retired:
+        Attempt.objects.filter(pk__in=[attempt.pk for attempt in plan.retired]).update(current=False)
+    if plan.seen:
+        Attempt.objects.filter(pk__in=[attempt.pk for attempt in plan.seen]).update(seen_in=plan.upload)
+    rows = [*((row, False) for row in plan.history), *((row, True) for row in plan.new.values())]
+    if not rows:
+        return
+    ids = put_payloads(payload for row, _ in rows for payload in row.payloads)
+    attempts = Attempt.objects.bulk_create(
+        Attempt(
+            run=run,
+            task=tasks[row.uid],
+            repetition=row.repetition,
+            current=current,
+            digest=row.digest,
+            upload=plan.upload,
+            seen_in=plan.upload,
+            line=row.line,
+            **row.columns,
+        )
+        for row, current in rows
+    )
+    stored = [(attempt.pk, row) for attempt, (row, _) in zip(attempts, rows, strict=True)]
+    Trace.objects.bulk_create(
+        Trace(attempt_id=pk, reader=reader, source=row.source, evidence=row.evidence) for pk, row in stored
+    )
+    AttemptPart.objects.bulk_create(
+        AttemptPart(attempt_id=pk, payload_id=ids[digest])
+        for pk, row in stored
+        for digest in sorted({ref.digest for ref in row.refs})
+    )
+    AttemptEffect.objects.bulk_create(
+        AttemptEffect(attempt_id=pk, **msgspec.structs.asdict(effect)) for pk, row in stored for effect in row.effects
+    )
+    ToolUse.objects.bulk_create(
+        ToolUse(attempt_id=pk, **msgspec.structs.asdict(tool)) for pk, row in stored for tool in row.tools
+    )
+
+
+def _origin(attempt: Attempt) -> str:
+    if attempt.upload is None:
+        return "a row stored earlier"
+    return f"line {attempt.line} of {attempt.upload.file_name}"

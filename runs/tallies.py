@@ -1,0 +1,74 @@
+"""What a run's attempts at a task add up to, recounted from the attempts, so that it is right whatever came before."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from django.db.models import Max
+
+from runs.models import Attempt, Run, TaskTally
+from runs.records import StateSource, Verdict
+
+__all__ = ["LONGEST_STRIP", "recount"]
+
+LONGEST_STRIP = 1000
+"""Repetitions beyond this are counted, and have no dot of their own."""
+
+_LETTERS = {Verdict.PASSED: "p", Verdict.FAILED: "f", Verdict.ERROR: "e"}
+_COLUMNS = (
+    "task_id", "repetition", "verdict", "differences", "state_source", "tool_calls", "input_tokens", "cached_tokens",
+    "output_tokens", "duration",
+)  # fmt: skip
+
+
+def recount(run: Run, tasks: Iterable[int]) -> None:
+    """Recounts the tallies of these tasks (ids) of a run, and k where nobody said it.
+
+    The caller holds the tallies' locks.
+    """
+    wanted = sorted(tasks)
+    attempts: defaultdict[int, list[Attempt]] = defaultdict(list)
+    for attempt in Attempt.objects.filter(run=run, task__in=wanted, current=True).only(*_COLUMNS):
+        attempts[attempt.task_id].append(attempt)
+    tallies = list(TaskTally.objects.filter(run=run, task__in=wanted).order_by("task_id"))
+    for tally in tallies:
+        _fill(tally, attempts[tally.task_id])
+    TaskTally.objects.bulk_update(
+        [tally for tally in tallies if tally.recorded],
+        [
+            "recorded", "passed", "failed", "errors", "verdicts", "differences", "with_states", "tool_calls",
+            "with_usage", "input_tokens", "cached_tokens", "output_tokens", "duration",
+        ],
+    )  # fmt: skip
+    TaskTally.objects.filter(pk__in=[tally.pk for tally in tallies if not tally.recorded]).delete()
+    highest = Attempt.objects.filter(run=run, task__in=wanted, current=True).aggregate(Max("repetition"))[
+        "repetition__max"
+    ]
+    if highest is not None:
+        Run.objects.filter(pk=run.pk, repetitions_inferred=True, repetitions__lt=highest + 1).update(
+            repetitions=highest + 1
+        )
+
+
+def _fill(tally: TaskTally, attempts: list[Attempt]) -> None:
+    verdicts = [Verdict(attempt.verdict) for attempt in attempts]
+    tally.recorded = len(attempts)
+    tally.passed = verdicts.count(Verdict.PASSED)
+    tally.failed = verdicts.count(Verdict.FAILED)
+    tally.errors = verdicts.count(Verdict.ERROR)
+    tally.verdicts = _strip(attempts)
+    tally.differences = sum(attempt.differences for attempt in attempts)
+    tally.with_states = sum(attempt.state_source == StateSource.RECORDED.value for attempt in attempts)
+    tally.tool_calls = sum(attempt.tool_calls for attempt in attempts)
+    priced = [attempt for attempt in attempts if attempt.input_tokens is not None]
+    tally.with_usage = len(priced)
+    tally.input_tokens = sum(attempt.input_tokens or 0 for attempt in priced)
+    tally.cached_tokens = sum(attempt.cached_tokens or 0 for attempt in priced)
+    tally.output_tokens = sum(attempt.output_tokens or 0 for attempt in priced)
+    tally.duration = sum(attempt.duration or 0 for attempt in attempts)
+
+
+def _strip(attempts: list[Attempt]) -> str:
+    shown = {a.repetition: _LETTERS[Verdict(a.verdict)] for a in attempts if a.repetition < LONGEST_STRIP}
+    return "".join(shown.get(repetition, ".") for repetition in range(max(shown, default=-1) + 1))

@@ -1,0 +1,102 @@
+"""Which run a file's rows go to: a named one, the one that the same bytes went to before, or a new one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from django.db import IntegrityError, transaction
+from django.utils.dateparse import parse_datetime
+from django.utils.text import slugify
+
+from runs.benchmarks import THINKINGBOX_BENCH
+from runs.errors import IngestError
+from runs.models import Benchmark, Run, Task, TaskTally, Upload
+
+__all__ = ["NO_BENCHMARK", "known_run", "run_for", "run_named"]
+
+NO_BENCHMARK = "unnamed benchmark"
+
+
+def run_named(slug: str) -> Run:
+    """The stored run with this name. Raises `IngestError`, with the names there are, where none has it."""
+    run = Run.objects.select_related("benchmark").filter(slug=slug).first()
+    if run is None:
+        names = ", ".join(Run.objects.values_list("slug", flat=True)[:10]) or "none yet"
+        raise IngestError(f"There is no run named {slug!r}. Stored runs: {names}.")
+    return run
+
+
+def known_run(sha256: str, model: str, benchmark: str) -> Run | None:
+    """The run that the same bytes went to before, unless another model or benchmark is named now."""
+    candidates = Run.objects.select_related("benchmark").filter(uploads__sha256=sha256).distinct().order_by("pk")
+    for run in candidates:
+        if model in {"", run.model} and benchmark in {"", run.benchmark.name}:
+            return run
+    return None
+
+
+def run_for(upload: Upload, uids: Collection[str]) -> Run:
+    """The run of an upload whose first rows have these uids; made where there is none.
+
+    Raises `IngestError` when the upload names a run of another benchmark.
+    """
+    if upload.run is not None:
+        _same_benchmark(upload.run, uids)
+        return upload.run
+    benchmark, _ = Benchmark.objects.get_or_create(name=upload.benchmark or NO_BENCHMARK)
+    run = Run(
+        benchmark=benchmark,
+        model=upload.model,
+        model_inferred=upload.model_inferred,
+        repetitions=upload.repetitions or 0,
+        repetitions_inferred=upload.repetitions is None,
+        settings=upload.header.get("parameters", {}),
+        started_at=parse_datetime(upload.header.get("started_at") or ""),
+        duration=upload.header.get("duration"),
+        is_demo=upload.is_demo,
+    )
+    _save_with_slug(run)
+    upload.run = run
+    upload.run_name = str(run)
+    upload.save(update_fields=["run", "run_name"])
+    return run
+
+
+def _save_with_slug(run: Run) -> None:
+    stem = slugify(f"{run.benchmark.name} {run.model}")[:180] or "run"
+    number = 1
+    while True:
+        run.slug = stem if number == 1 else f"{stem}-{number}"
+        number += 1
+        if Run.objects.filter(slug=run.slug).exists():
+            continue
+        try:
+            with transaction.atomic():
+                run.save(force_insert=True)
+        except IntegrityError:  # another upload took the name in between
+            continue
+        return
+
+
+def _same_benchmark(run: Run, uids: Collection[str]) -> None:
+    """Refuses rows of a benchmark that is known to be another one. Tasks that nobody knows yet may be new ones."""
+    stored = set(TaskTally.objects.filter(run=run).values_list("task__uid", flat=True)[:5000])
+    if not uids or not stored or stored & set(uids):
+        return
+    example = min(uids)
+    ours, theirs = stored & THINKINGBOX_BENCH.uids, set(uids) & THINKINGBOX_BENCH.uids
+    if bool(ours) != bool(theirs):
+        owner = THINKINGBOX_BENCH.name if theirs else "another benchmark"
+        raise IngestError(_foreign(run, example, owner))
+    elsewhere = (
+        Task.objects.filter(uid__in=uids).exclude(benchmark=run.benchmark_id).select_related("benchmark").first()
+    )
+    if elsewhere is not None and not Task.objects.filter(uid__in=uids, benchmark=run.benchmark_id).exists():
+        raise IngestError(_foreign(run, elsewhere.uid, elsewhere.benchmark.name))
+
+
+def _foreign(run: Run, uid: str, owner: str) -> str:
+    return (
+        f"The file is of another benchmark than the run {run.slug!r} ({run.benchmark.name}): its task {uid!r} "
+        f"belongs to {owner}, and none of its first tasks is in the run. Ingest it as a run of its own, without naming a run."
+    )

@@ -1,0 +1,52 @@
+"""What workers do. Thin: a message carries nothing that matters, so a lost or doubled one does no harm."""
+
+from __future__ import annotations
+
+import logging
+
+from celery import shared_task
+from django.db import Error as DatabaseError
+from django.utils import timezone
+
+from runs.chunks import anything_waits, claim_next, give_back, set_exhausted_aside
+from runs.ingest import close, split, store_claimed
+from runs.models import Chunk, Upload, UploadState
+
+logger = logging.getLogger(__name__)
+
+
+@shared_task(ignore_result=True)
+def work() -> None:
+    """Claims and does chunks until none waits."""
+    while (chunk := claim_next()) is not None:
+        do_chunk(chunk)
+
+
+@shared_task(ignore_result=True)
+def sweep() -> None:
+    """Ends what can be ended, and hints at what waits: work whose message was lost, or whose worker died."""
+    set_exhausted_aside()
+    for upload_id in Upload.objects.filter(state=UploadState.READING, split_done=True).values_list("pk", flat=True):
+        close(upload_id)
+    Upload.objects.filter(state=UploadState.READING, lease_until__lt=timezone.now()).update(
+        state=UploadState.STOPPED,
+        lease_until=None,
+        finished_at=timezone.now(),
+        error="The command that read this file ended early. Run it again: what is stored is not counted twice.",
+    )
+    if anything_waits():
+        work.delay()
+
+
+def do_chunk(chunk: Chunk) -> None:
+    """Does one claimed chunk. An error of the disk or the database gives it back, to be tried again."""
+    try:
+        if chunk.number == 0:
+            # The other workers need not wait until the whole file is cut.
+            split(chunk, hint=work.delay)
+        else:
+            store_claimed(chunk)
+    except (OSError, DatabaseError) as error:
+        logger.exception("Part %s of upload %s could not be stored.", chunk.number, chunk.upload_id)
+        give_back(chunk, f"{type(error).__name__}: {error}")
+    close(chunk.upload_id)

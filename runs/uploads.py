@@ -1,0 +1,266 @@
+"""A result file on its way in: kept, named, asked about, stopped and tried again.
+
+Reading it is `runs.ingest`'s work.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Iterable
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from runs.bundles import read_rows
+from runs.bundles.run_metadata import read_run_metadata, suggest_benchmark, suggest_model
+from runs.errors import BundleError, IngestError
+from runs.models import Chunk, ChunkState, Upload, UploadState
+from runs.prepare import indexed_text
+from runs.records import BundleHeader
+from runs.targets import known_run, run_named
+
+__all__ = [
+    "KeptFile", "Wishes", "accept_upload", "answer_upload", "begin", "blocks_of", "chunk_folder", "forget_files",
+    "hash_stream", "keep_file", "new_upload", "open_upload", "retry_upload", "stop_upload", "suggestion_for",
+    "upload_warnings",
+]  # fmt: skip
+
+_BLOCK = 1 << 20
+
+
+class Wishes(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person said about a file. Empty: nothing."""
+
+    model: str = ""
+    benchmark: str = ""
+    repetitions: int | None = None
+    run: str = ""
+    """Slug of the stored run to add to."""
+
+
+class KeptFile(msgspec.Struct, frozen=True):
+    path: str
+    """Relative to the folder of uploads."""
+    sha256: str
+    size: int
+
+
+def keep_file(blocks: Iterable[bytes]) -> KeptFile:
+    """Writes a file into the folder of uploads as it arrives, hashing it.
+
+    Raises `IngestError` beyond the limit; then nothing stays.
+    """
+    name = uuid.uuid4().hex
+    partial = settings.UPLOADS_DIR / f"{name}.part"
+    digest = hashlib.sha256()
+    size = 0
+    try:
+        with partial.open("wb") as target:
+            for block in blocks:
+                size += len(block)
+                if size > settings.UPLOAD_LIMIT:
+                    raise IngestError(
+                        f"The file is larger than {settings.UPLOAD_LIMIT:,} bytes, the limit of this server "
+                        "(TWENTYFOLD_UPLOAD_LIMIT). Nothing of it was kept."
+                    )
+                digest.update(block)
+                target.write(block)
+        partial.rename(settings.UPLOADS_DIR / name)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+    return KeptFile(name, digest.hexdigest(), size)
+
+
+def hash_stream(stream: BinaryIO) -> KeptFile:
+    """The digest and size of a seekable file that stays where it is; the stream is at its start again."""
+    digest = hashlib.sha256()
+    size = 0
+    for block in blocks_of(stream):
+        digest.update(block)
+        size += len(block)
+    stream.seek(0)
+    return KeptFile("", digest.hexdigest(), size)
+
+
+def blocks_of(stream: BinaryIO) -> Iterable[bytes]:
+    """A stream's content in blocks of a megabyte."""
+    while block := stream.read(_BLOCK):
+        yield block
+
+
+def new_upload(
+    file_name: str,
+    kept: KeptFile,
+    *,
+    companion: bytes | None = None,
+    wishes: Wishes | None = None,
+    is_demo: bool = False,
+) -> Upload:
+    """An unsaved upload with all that is known about it.
+
+    Raises `BundleError` for an unreadable companion, `IngestError` for an unknown run.
+    """
+    wishes = wishes or Wishes()
+    header = (read_run_metadata(companion) if companion is not None else None) or BundleHeader()
+    upload = Upload(
+        file_name=indexed_text(file_name, 500),
+        sha256=kept.sha256,
+        size=kept.size,
+        path=kept.path,
+        benchmark=indexed_text(wishes.benchmark or suggest_benchmark(file_name) or "", 200),
+        model=indexed_text(wishes.model or header.model or "", 200),
+        repetitions=wishes.repetitions,
+        header=msgspec.to_builtins(header),
+        is_demo=is_demo,
+    )
+    upload.run = run_named(wishes.run) if wishes.run else known_run(kept.sha256, wishes.model, wishes.benchmark)
+    if upload.run is not None:
+        upload.run_name = str(upload.run)
+    return upload
+
+
+def accept_upload(
+    file_name: str,
+    blocks: Iterable[bytes],
+    *,
+    companion: bytes | None = None,
+    wishes: Wishes | None = None,
+    is_demo: bool = False,
+) -> Upload:
+    """Keeps a file and makes its upload: waiting for a worker, asking for the model's name, or failed with the reason.
+
+    The caller sends a hint to the workers (`runs.tasks.work.delay_on_commit()`) when its state is `waiting`.
+    """
+    kept = keep_file(blocks)
+    try:
+        upload = new_upload(file_name, kept, companion=companion, wishes=wishes, is_demo=is_demo)
+    except (BundleError, IngestError):
+        (settings.UPLOADS_DIR / kept.path).unlink(missing_ok=True)
+        raise
+    try:
+        with open_upload(upload) as stream:
+            reader, _ = read_rows(stream, name=upload.file_name, max_line=settings.MAX_LINE)
+    except BundleError as error:
+        upload.state = UploadState.FAILED
+        upload.error = indexed_text(str(error), 4000)
+        upload.finished_at = timezone.now()
+        forget_files(upload)
+        upload.path = ""
+        upload.save()
+        return upload
+    upload.reader = reader.name
+    upload.state = UploadState.ASKING
+    with transaction.atomic():
+        upload.save()
+        if upload.model or upload.run is not None:
+            begin(upload)
+    return upload
+
+
+def begin(upload: Upload) -> None:
+    """Puts the cutting of an upload into the workers' list."""
+    upload.state = UploadState.WAITING
+    upload.save(update_fields=["state", "model", "benchmark", "repetitions", "run", "run_name"])
+    Chunk.objects.get_or_create(upload=upload, number=0)
+
+
+def answer_upload(upload: Upload, wishes: Wishes) -> Upload:
+    """Takes the answer to what an upload asked.
+
+    Raises `IngestError` when it asks nothing, or the answer names neither model nor run.
+    """
+    with transaction.atomic():
+        locked = Upload.objects.select_for_update().get(pk=upload.pk)
+        if locked.state != UploadState.ASKING:
+            raise IngestError(
+                f"The file {locked.file_name!r} asks nothing; its state is: {locked.get_state_display()}."
+            )
+        if wishes.run:
+            locked.run = run_named(wishes.run)
+            locked.run_name = str(locked.run)
+        elif not wishes.model.strip():
+            raise IngestError(
+                "The model's name is missing: the rows do not tell it. Give the name, or the run to add to."
+            )
+        locked.model = indexed_text(wishes.model.strip(), 200)
+        locked.benchmark = indexed_text(wishes.benchmark.strip(), 200) or locked.benchmark
+        locked.repetitions = wishes.repetitions
+        begin(locked)
+    return locked
+
+
+def stop_upload(upload: Upload) -> None:
+    """Stops an upload that is not finished. What is stored stays; the rest can be read later with `retry_upload`."""
+    Upload.objects.filter(
+        pk=upload.pk, state__in=[UploadState.ASKING, UploadState.WAITING, UploadState.READING]
+    ).update(state=UploadState.STOPPED, error="Stopped by hand. What was stored stays; try again to read the rest.")
+
+
+def retry_upload(upload: Upload) -> None:
+    """Puts a stopped upload back to work, from its last stored chunk.
+
+    Raises `IngestError` when its file is no longer here.
+    """
+    with transaction.atomic():
+        locked = Upload.objects.select_for_update().get(pk=upload.pk)
+        if locked.state != UploadState.STOPPED:
+            return
+        if not locked.path:
+            raise IngestError(
+                f"The file {locked.file_name!r} is no longer kept here. Upload it again; nothing is stored twice."
+            )
+        locked.error = ""
+        ask = not locked.model and locked.run_id is None
+        locked.state = UploadState.ASKING if ask else UploadState.WAITING
+        locked.save(update_fields=["state", "error"])
+        if not ask:
+            Chunk.objects.get_or_create(upload=locked, number=0)
+        locked.chunks.exclude(state=ChunkState.DONE).update(
+            state=ChunkState.WAITING, tries=0, claim="", lease_until=None, error=""
+        )
+
+
+def open_upload(upload: Upload) -> BinaryIO:
+    """The kept file, as it came."""
+    return (settings.UPLOADS_DIR / upload.path).open("rb")
+
+
+def forget_files(upload: Upload) -> None:
+    """Removes an upload's kept file and chunk files. Idempotent."""
+    if upload.path:
+        (settings.UPLOADS_DIR / upload.path).unlink(missing_ok=True)
+    folder = chunk_folder(upload)
+    if folder.is_dir():
+        for file in folder.iterdir():
+            file.unlink(missing_ok=True)
+        folder.rmdir()
+
+
+def chunk_folder(upload: Upload) -> Path:
+    """Where an upload's chunk files are."""
+    folder: Path = settings.UPLOADS_DIR / f"chunks-{upload.pk}"
+    return folder
+
+
+def suggestion_for(upload: Upload) -> str:
+    """A model's name from the file's name, or the empty text."""
+    return suggest_model(upload.file_name) or ""
+
+
+def upload_warnings(upload: Upload) -> list[str]:
+    """What a person should look at once a file is read, in sentences."""
+    warnings = []
+    if upload.conflicts >= 3 and upload.conflicts * 20 > upload.read:
+        warnings.append(
+            f"{upload.conflicts:,} of {upload.read:,} rows hold other results for attempts that the run already has. "
+            "These look like two runs: ingest the file as a run of its own."
+        )
+    if upload.state == UploadState.DONE and not upload.read and not upload.rejected:
+        warnings.append("The file holds no rows.")
+    return warnings
