@@ -20,10 +20,11 @@ __all__ = ["Outcome", "Placed", "decide"]
 
 class Outcome(StrEnum):
     SAME = "same"
+    """Nothing to store. The row stands on the earlier of the two lines, where both are of one upload."""
     REPLACE = "replace"
     """The incoming row becomes current, the stored error becomes history."""
     HISTORY = "history"
-    """The incoming error is stored as history beside the current row, which stands on a later line of the same upload."""
+    """The incoming error is stored as history: the current row stands on a later line of the same upload."""
     KEEP = "keep"
     """A conflict: the stored row stays, the incoming one is listed."""
     DISPLACE = "displace"

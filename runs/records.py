@@ -13,8 +13,8 @@ import msgspec
 from msgspec import UNSET, Raw
 
 __all__ = [
-    "UNSET", "AttemptRecord", "BundleHeader", "Check", "CheckKind", "Effect", "EffectKind", "ErrorReason", "GradedAttempt",
-    "Grading", "Problem", "ProblemKind", "Raw", "ServerGrading", "ServerStates", "StateSource", "Step", "StepKind",
+    "UNSET", "AttemptRecord", "BundleHeader", "Check", "CheckKind", "Effect", "EffectKind", "ErrorReason",
+    "GradedAttempt", "Grading", "Problem", "ProblemKind", "Raw", "ServerGrading", "ServerStates", "StateSource", "Step", "StepKind",
     "TestResult", "Tool", "Usage", "Verdict", "Write",
 ]  # fmt: skip
 

@@ -77,6 +77,8 @@ class _Plan:
         self.displaced: list[Attempt] = []
         """Stored rows that an earlier line of the same upload takes the place of."""
         self.seen: list[Attempt] = []
+        self.moved: list[Attempt] = []
+        """Stored rows of this upload that stand on an earlier line too."""
 
     def place(self, row: PreparedRow) -> None:
         report = self.report
@@ -96,10 +98,7 @@ class _Plan:
         match decide(seat.placed, incoming):
             case Outcome.SAME:
                 report.same += 1
-                if seat.stored is not None and seat.stored.seen_in_id != self.upload.pk:
-                    report.count(row.verdict)
-                    seat.stored.seen_in_id = self.upload.pk
-                    self.seen.append(seat.stored)
+                self._see_again(seat, row)
             case Outcome.REPLACE:
                 report.replaced += 1
                 report.count(row.verdict)
@@ -119,6 +118,19 @@ class _Plan:
                 if seat.stored is not None:
                     self.displaced.append(seat.stored)
                 self._seat(spot, incoming, row)
+
+    def _see_again(self, seat: _Seat, row: PreparedRow) -> None:
+        """A stored row that this upload holds too counts for it once."""
+        attempt = seat.stored
+        if attempt is None:
+            return
+        if attempt.seen_in_id != self.upload.pk:
+            self.report.count(row.verdict)
+            attempt.seen_in_id = self.upload.pk
+            self.seen.append(attempt)
+        elif attempt.upload_id == self.upload.pk and row.line < attempt.line:
+            attempt.line = row.line
+            self.moved.append(attempt)
 
     def _seat(self, spot: tuple[str, int], placed: Placed, row: PreparedRow) -> None:
         self.new[spot] = row
@@ -253,6 +265,8 @@ def _write(run: Run, reader: str, tasks: dict[str, Task], plan: _Plan) -> None:
         Attempt.objects.filter(pk__in=[attempt.pk for attempt in plan.retired]).update(current=False)
     if plan.seen:
         Attempt.objects.filter(pk__in=[attempt.pk for attempt in plan.seen]).update(seen_in=plan.upload)
+    if plan.moved:
+        Attempt.objects.bulk_update(plan.moved, ["line"])
     rows = [*((row, False) for row in plan.history), *((row, True) for row in plan.new.values())]
     if not rows:
         return

@@ -98,5 +98,6 @@ def _same_benchmark(run: Run, uids: Collection[str]) -> None:
 def _foreign(run: Run, uid: str, owner: str) -> str:
     return (
         f"The file is of another benchmark than the run {run.slug!r} ({run.benchmark.name}): its task {uid!r} "
-        f"belongs to {owner}, and none of its first tasks is in the run. Ingest it as a run of its own, without naming a run."
+        f"belongs to {owner}, and none of its first tasks is in the run. Ingest it as a run of its own, without "
+        "naming a run."
     )
