@@ -1,0 +1,178 @@
+"""Tables as a bundle has them: JSON texts, decoded once for all attempts that share them.
+
+Before and required repeat for all repetitions of a task, and most tables never change, so both the records of a table
+and the text that the state hash sees are kept by the table's bytes. What is kept is bounded in bytes, whatever a
+bundle holds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from runs.canonical import canonical_json
+
+__all__ = ["Record", "Table", "decode_table", "rows_of", "same", "sorted_plain", "stable_text", "state_hash"]
+
+Record = dict[str, Any]
+T = TypeVar("T")
+
+_CACHE_BYTES = 12 * 2**20
+"""Bytes of table text whose results each cache keeps; decoded records take several times as much memory."""
+
+
+class Table(msgspec.Struct, frozen=True, kw_only=True):
+    """A decoded table. Lists of plain values are sorted, since they are compared as multisets."""
+
+    records: list[Record] | None
+    """None when the value is not a list of objects."""
+    texts: list[bytes]
+    """Canonical JSON of each record, in the same order."""
+    value: Any
+    """The decoded value of a table that is no list of objects; a text when it cannot be decoded at all."""
+
+
+class _Kept(Generic[T]):
+    """Results by key, in two generations: when the younger is full, the older is dropped."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._size = 0
+        self._young: dict[Any, T] = {}
+        self._old: dict[Any, T] = {}
+
+    def get(self, key: Any) -> T | None:
+        found = self._young.get(key)
+        if found is None:
+            found = self._old.get(key)
+            if found is not None:
+                self._young[key] = found
+        return found
+
+    def put(self, key: Any, value: T, size: int) -> None:
+        if size > self._limit // 8:  # one huge table must not push out all the others
+            return
+        if self._size + size > self._limit // 2:
+            self._old, self._young, self._size = self._young, {}, 0
+        self._young[key] = value
+        self._size += size
+
+
+_tables: _Kept[Table] = _Kept(_CACHE_BYTES)
+_stable: _Kept[bytes] = _Kept(_CACHE_BYTES)
+_rows: _Kept[int] = _Kept(_CACHE_BYTES)
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two decoded JSON values are the same: 1, 1.0 and true are three values, keys may come in any order."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, dict | list):
+        return canonical_json(one) == canonical_json(other)
+    if isinstance(one, float):
+        return repr(one) == repr(other)  # 0.0 and -0.0 are two texts
+    return bool(one == other)
+
+
+def sorted_plain(value: Any) -> Any:
+    """The value with each list of texts, numbers and booleans sorted, at any depth."""
+    if isinstance(value, dict):
+        return {name: sorted_plain(item) if isinstance(item, dict | list) else item for name, item in value.items()}
+    if isinstance(value, list):
+        if all(isinstance(item, str | int | float) for item in value):
+            try:
+                return sorted(value)
+            except TypeError:  # texts beside numbers: the harness cannot sort them at all
+                return sorted(value, key=canonical_json)
+        return [sorted_plain(item) if isinstance(item, dict | list) else item for item in value]
+    return value
+
+
+def _exact_int(text: str) -> int | str:
+    return int(text) if len(text) < 4000 else text
+
+
+def _finite_float(text: str) -> float | str:
+    number = float(text)
+    return text if number in (float("inf"), float("-inf")) else number
+
+
+def _decode(raw: bytes) -> Any:
+    """The value of a JSON text; numbers that Python cannot hold stay texts, a text that cannot be decoded stays as it
+    is.
+    """
+    try:
+        return msgspec.json.decode(raw)
+    except (msgspec.DecodeError, RecursionError):
+        pass
+    try:
+        return json.loads(raw, parse_int=_exact_int, parse_float=_finite_float, parse_constant=str)
+    except (ValueError, RecursionError):
+        return raw.decode("utf-8", "replace")
+
+
+def _records(raw: bytes) -> Table:
+    value = _decode(raw)
+    try:
+        value = sorted_plain(value)
+        if isinstance(value, list) and all(isinstance(record, dict) for record in value):
+            return Table(records=value, texts=[canonical_json(record) for record in value], value=None)
+        canonical_json(value)
+    except (RecursionError, UnicodeEncodeError):
+        return Table(records=None, texts=[], value=raw.decode("utf-8", "replace"))
+    return Table(records=None, texts=[], value=value)
+
+
+def decode_table(raw: bytes) -> Table:
+    """The table of a JSON text. Never raises."""
+    found = _tables.get(raw)
+    if found is None:
+        found = _records(raw)
+        _tables.put(raw, found, len(raw))
+    return found
+
+
+def rows_of(raw: bytes) -> int:
+    """Number of records in a table; 0 when it is no list of objects."""
+    found = _rows.get(raw)
+    if found is None:
+        found = len(decode_table(raw).records or [])
+        _rows.put(raw, found, len(raw))
+    return found
+
+
+def stable_text(raw: bytes, ungraded: frozenset[str]) -> bytes | None:
+    """The table as the harness's state hash sees it, None when the table has no such form.
+
+    Ungraded fields dropped, records sorted by the text of `id` (a table without it keeps its order), keys sorted, no
+    spaces, non-ASCII escaped.
+    """
+    found = _stable.get((raw, ungraded))
+    if found is None:
+        table = decode_table(raw)
+        if table.records is None:
+            return None
+        kept = [{name: item for name, item in record.items() if name not in ungraded} for record in table.records]
+        kept.sort(key=lambda record: str(record.get("id", "")))
+        try:
+            found = json.dumps(kept, sort_keys=True, separators=(",", ":")).encode()
+        except RecursionError:
+            return None
+        _stable.put((raw, ungraded), found, len(raw))
+    return found
+
+
+def state_hash(tables: Iterable[tuple[str, bytes]]) -> str:
+    """The harness's hash of a state: its tables as name and stable text, in any order."""
+    digest = hashlib.sha256()
+    before = b"{"
+    for name, text in sorted(tables):
+        digest.update(before + json.dumps(name).encode() + b":")
+        digest.update(text)
+        before = b","
+    digest.update(b"{}" if before == b"{" else b"}")
+    return digest.hexdigest()
