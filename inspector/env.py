@@ -113,7 +113,7 @@ def parse_database_url(url: str, name: str = "DATABASE_URL") -> dict[str, Any]:
     if parts.scheme == "sqlite":
         if parts.netloc or not parts.path.strip("/"):
             raise ImproperlyConfigured(f"{name} must name a file: sqlite:////absolute/path or sqlite:///relative/path.")
-        return {"ENGINE": "django.db.backends.sqlite3", "NAME": unquote(parts.path[1:])}
+        return {"ENGINE": "django.db.backends.sqlite3", "NAME": str(Path(unquote(parts.path[1:])).absolute())}
     if parts.scheme not in {"postgres", "postgresql"}:
         known = "postgres://, postgresql:// or sqlite://"
         raise ImproperlyConfigured(f"{name} begins with {parts.scheme or 'no scheme'!r}. It must begin with {known}.")
