@@ -19,7 +19,7 @@ from queue import Empty
 from typing import Any
 
 from kombu.exceptions import ChannelError
-from kombu.transport import TRANSPORT_ALIASES, filesystem
+from kombu.transport import TRANSPORT_ALIASES, filesystem, virtual
 from kombu.utils.json import dumps, loads
 
 logger = logging.getLogger(__name__)
@@ -147,6 +147,11 @@ class Transport(filesystem.Transport):  # type: ignore[misc]  # kombu ships no t
     Channel = Channel
     driver_type = SCHEME
     driver_name = SCHEME
+
+    def __init__(self, client: Any, **kwargs: Any) -> None:
+        super().__init__(client, **kwargs)
+        # kombu's is shared by the whole process: a second folder's queues would count as bound already.
+        self.state = virtual.BrokerState()
 
     def drain_events(self, connection: Any, timeout: float | None = None) -> None:
         """As kombu's, with short waits: a worker that is told to stop stops within half a second."""
