@@ -1,7 +1,7 @@
 """What a reader is: it turns one harness's result files into attempt records, one line at a time.
 
-The way of a row: `lines` of the file → `RawRecord` (valid JSON text, with its line number) → `ReadRecord`: the attempt in this project's
-words, and the row again without its large shared parts, which is what is stored and can be put together again.
+The way of a row: `lines` of the file → `RawRecord` (its text, with its line number) → `ReadRecord`: the attempt in this
+project's words, and the row again without its large shared parts, which is stored and can be put together again.
 """
 
 from __future__ import annotations
@@ -18,12 +18,15 @@ __all__ = ["Detached", "Part", "RawRecord", "ReadRecord", "Reader"]
 
 
 class RawRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """One row as valid JSON text. `line` counts from 1 (a YAML document: the line it starts on)."""
+    """One row as JSON text. `line` counts from 1 (a YAML document: the line it starts on).
+
+    Whether the text is sound all through is found by `Reader.read`, so that a row is decoded once.
+    """
 
     line: int
     text: bytes
     notes: list[str] = []
-    """What had to be changed to make it valid JSON, in sentences."""
+    """What had to be changed to make it JSON, in sentences; `read` adds its own to the record's notes."""
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,15 +58,21 @@ class Reader(Protocol):
     """For people: `ThinkingBox tb infer`."""
 
     def matches(self, head: bytes) -> bool:
-        """Whether the first bytes (up to 64 KiB, uncompressed) of a file are this format's. Never looks at a file name."""
+        """Whether the first bytes (up to 64 KiB, uncompressed) of a file are this format's. Never asks for its name."""
         ...
 
     def rows(self, stream: BinaryIO, *, max_line: int) -> Iterator[RawRecord | Problem]:
-        """The rows of a stream, lazily and in order; a line that is no JSON object, or longer than `max_line` bytes, is a Problem."""
+        """The rows of a stream, lazily and in order.
+
+        A line that is seen to be no JSON object, or is longer than `max_line` bytes, is a Problem.
+        """
         ...
 
     def read(self, text: bytes) -> ReadRecord:
-        """A row's text, normalised. Raises `BadRecord`, naming the field, when it is not this format's."""
+        """A row's text, normalised.
+
+        Raises `BadRecord`, naming the field, when it is not this format's, and without a field when it is no JSON.
+        """
         ...
 
     def normalise(self, skeleton: bytes) -> AttemptRecord:

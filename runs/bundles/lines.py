@@ -1,0 +1,61 @@
+"""Lines of a stream, with a bound on what one line may occupy in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from runs.bundles.opening import BrokenCompression, Readable
+
+__all__ = ["Line", "split_lines"]
+
+_CHUNK = 256 * 1024
+
+
+class Line(msgspec.Struct, frozen=True, kw_only=True):
+    """One line, without its end. `number` counts from 1."""
+
+    number: int
+    length: int
+    """Bytes, without the line end."""
+    data: bytes = b""
+    """Empty when the line was longer than the limit, or broke."""
+    ended: bool = True
+    """Whether a line end follows; only the last line of a file may lack it."""
+    too_long: bool = False
+    broken: str = ""
+    """Why the data stopped within this line: the compressed data ends early."""
+
+
+def split_lines(stream: Readable, *, max_line: int) -> Iterator[Line]:
+    """All lines, blank ones included. A line of more than `max_line` bytes is passed over without keeping its bytes."""
+    number, length = 1, 0
+    kept: list[bytes] = []
+    while True:
+        try:
+            chunk = stream.read(_CHUNK)
+        except BrokenCompression as error:
+            yield Line(number=number, length=length, ended=False, broken=str(error))
+            return
+        if not chunk:
+            break
+        start = 0
+        while (end := chunk.find(b"\n", start)) >= 0:
+            length += end - start
+            if length > max_line:
+                yield Line(number=number, length=length, too_long=True)
+            else:
+                kept.append(chunk[start:end])
+                yield Line(number=number, length=length, data=b"".join(kept))
+            number, length, start = number + 1, 0, end + 1
+            kept.clear()
+        length += len(chunk) - start
+        if length > max_line:
+            kept.clear()
+        elif start < len(chunk):
+            kept.append(chunk[start:])
+    if length > max_line:
+        yield Line(number=number, length=length, ended=False, too_long=True)
+    elif length:
+        yield Line(number=number, length=length, data=b"".join(kept), ended=False)
