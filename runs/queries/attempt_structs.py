@@ -1,0 +1,380 @@
+"""What the trace page is made of: one struct a piece, read by the page and by whatever else shows an attempt."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from runs.queries.values import Shown
+from runs.records import Check, Problem, ServerGrading, Tool, Usage
+
+
+class StepLink(msgspec.Struct, frozen=True):
+    step: int
+    state: str = ""
+    """`over`: a later step wrote the same field; `bad`: the call failed."""
+
+
+class OldValue(msgspec.Struct, frozen=True):
+    value: Shown
+    link: StepLink
+
+
+class Version(msgspec.Struct, frozen=True):
+    """What a field held from step `since` on (0: from the start), until the next version. `now`: at the step shown."""
+
+    since: int
+    value: Shown
+    now: bool = False
+
+
+class FieldRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One field, or one value of a whole record."""
+
+    number: int
+    """Position of its effect in the attempt's effects: its address within the page."""
+    field: str
+    kind: str
+    word: str = ""
+    before: Shown
+    after: Shown
+    required: Shown
+    changed: bool = False
+    """The value after is another than before."""
+    links: list[StepLink] = []
+    """Last first; those beyond `links` are counted in `more_links`."""
+    more_links: int = 0
+    old: list[OldValue] = []
+    versions: list[Version] = []
+    """Earlier values, oldest first; the final value is `after`, from step `since` on."""
+    since: int = 0
+    now: bool = True
+    """The final value stands at the step shown."""
+    steps: list[int] = []
+
+
+class RecordCard(msgspec.Struct, frozen=True, kw_only=True):
+    number: int
+    server: str
+    table: str
+    key: str
+    after_key: str | None = None
+    whole: bool = False
+    """The record as a whole is the effect; its fields follow from it."""
+    kind: str = ""
+    title: str = ""
+    why: str = ""
+    void_before: bool = False
+    void_after: bool = False
+    void_required: bool = False
+    links: list[StepLink] = []
+    more_links: int = 0
+    steps: list[int] = []
+    tried: StepLink | None = None
+    """A failed call that named the record."""
+    rows: list[FieldRow] = []
+    since: int = 0
+
+
+class TableGroup(msgspec.Struct, frozen=True, kw_only=True):
+    server: str
+    table: str
+    failing: int
+    records: list[RecordCard]
+
+
+class SumItem(msgspec.Struct, frozen=True):
+    kind: str
+    text: str
+
+
+class StatePanel(msgspec.Struct, frozen=True, kw_only=True):
+    source: str
+    sums: list[SumItem] = []
+    tables: list[TableGroup] = []
+    positional: list[FieldRow] = []
+    """Only for reported differences: entries that follow from a length mismatch and count for nothing."""
+    total: int = 0
+    """Effects in all; `shown` of them are in `tables`."""
+    shown: int = 0
+    later: int = 0
+    """Effects that are written after the step shown."""
+    step: int = 0
+    servers: list[ServerGrading] = []
+    gradings: list[str] = []
+    several_servers: bool = False
+    attributed: bool = False
+
+
+class Wrote(msgspec.Struct, frozen=True, kw_only=True):
+    """What one step wrote of one effect."""
+
+    number: int
+    table: str
+    key: str
+    field: str | None
+    was: Shown | None = None
+    value: Shown | None = None
+    row: str = ""
+    """For a whole record: `new row`, `row removed`, `row written again`."""
+    failing: bool = False
+
+
+class Dot(msgspec.Struct, frozen=True, kw_only=True):
+    """One repetition. `pk` is None where nothing is recorded."""
+
+    repetition: int
+    pk: int | None
+    verdict: str
+    """`passed`, `failed`, `error` or `none`."""
+    word: str
+    current: bool = False
+
+
+class Head(msgspec.Struct, frozen=True, kw_only=True):
+    """The head of the page: which attempt this is, and where its neighbours are."""
+
+    pk: int
+    run_slug: str
+    run_model: str
+    benchmark: str
+    uid: str
+    name: str
+    domain: str
+    verdict: str
+    word: str
+    repetition: int
+    dots: list[Dot]
+    tally: str
+    previous: int | None = None
+    next: int | None = None
+    previous_failed: int | None = None
+    next_failed: int | None = None
+    usage: Usage | None = None
+    duration: float | None = None
+    """Seconds."""
+    timers: dict[str, float] = {}
+    finish_reason: str = ""
+    replaced_by: int | None = None
+    """This row is history: a later row took its place, at this attempt."""
+
+
+class Claim(msgspec.Struct, frozen=True, kw_only=True):
+    step: int
+    text: str
+    size: int
+    """Bytes of the whole message; `text` is its beginning where `cut`."""
+    cut: bool = False
+    is_last: bool = True
+    """It is the last message of the attempt."""
+
+
+class EffectLine(msgspec.Struct, frozen=True, kw_only=True):
+    """One effect in one line: `missing · tickets 20 status · is solved · required hold · last written by 20`."""
+
+    number: int
+    kind: str
+    word: str
+    table: str
+    key: str
+    field: str | None
+    has: Shown | None = None
+    must: Shown | None = None
+    sentence: str = ""
+    links: list[StepLink] = []
+    before_that: list[StepLink] = []
+
+
+class Evidence(msgspec.Struct, frozen=True, kw_only=True):
+    """The line that stands against the claim. `quote` is text of the bundle, shown as it is."""
+
+    headline: str
+    line: EffectLine | None = None
+    kind: str = ""
+    sentence: str = ""
+    quote: str = ""
+    note: str = ""
+    tab: str = "state"
+    """Where it leads."""
+
+
+class StepLine(msgspec.Struct, frozen=True, kw_only=True):
+    """A step as one row of the list."""
+
+    index: int
+    letter: str
+    """u user, a agent, s system, t thought, c call, w state-changing call, e failed call, x failed state-changing call,
+    r response without a call."""
+    glyph: str
+    classes: str
+    who: str = ""
+    tool: str | None = None
+    say: str = ""
+    cut: bool = False
+    """`say` is the beginning of a longer text."""
+    size: int | None = None
+    """Bytes of the text, or of the response; None where there is none."""
+    error: str | None = None
+    note: str = ""
+    wrote: list[Wrote] = []
+    more_wrote: int = 0
+    opens: bool = False
+    """There is more than this row shows, to be asked for."""
+    current: bool = False
+    marks: list[str] = []
+
+
+class Block(msgspec.Struct, frozen=True, kw_only=True):
+    """Steps `first` to `last`. Without lines they are asked for when they come into view."""
+
+    first: int
+    last: int
+    lines: list[StepLine] = []
+
+
+class StepList(msgspec.Struct, frozen=True, kw_only=True):
+    total: int
+    blocks: list[Block]
+    letters: str
+    """One letter a step, as in `StepLine.letter`."""
+    show: str = "all"
+    find: str = ""
+    matching: int = 0
+    """Steps that the filter or the words leave; `listed` of them are in the blocks."""
+    listed: int = 0
+    calls: int = 0
+    writes: int = 0
+    errors: int = 0
+
+    @property
+    def filtered(self) -> bool:
+        return self.show != "all" or bool(self.find)
+
+
+class Mark(msgspec.Struct, frozen=True):
+    step: int
+    kind: str
+    label: str
+
+
+class Timeline(msgspec.Struct, frozen=True, kw_only=True):
+    """Up to 300 steps are marks; longer ones are drawn, one path a kind, x in steps."""
+
+    total: int
+    step: int
+    cause: int | None = None
+    marks: list[Mark] = []
+    dense: bool = False
+    paths: list[tuple[str, str]] = []
+    writes_only: bool = False
+
+
+class Pair(msgspec.Struct, frozen=True, kw_only=True):
+    name: str
+    value: Shown
+    hit: bool = False
+    """The step wrote this field."""
+
+
+class PayloadPart(msgspec.Struct, frozen=True, kw_only=True):
+    """Arguments, a response or a text: as pairs where it is a small JSON object, else as a window of its text."""
+
+    name: str
+    """`arguments`, `response`, `text`."""
+    title: str
+    size: int
+    """Bytes."""
+    pairs: list[Pair] = []
+    rest: list[Pair] = []
+    """Fields that the step did not write, where it wrote some."""
+    text: str | None = None
+    start: int = 0
+    """Characters before the window, and `end` after its last one, of `length`."""
+    end: int = 0
+    length: int = 0
+    empty: str = ""
+    """What is said where there is nothing to show."""
+
+
+class StepDetail(msgspec.Struct, frozen=True, kw_only=True):
+    pk: int
+    index: int
+    title: str
+    parts: list[PayloadPart]
+    facts: list[tuple[str, str]] = []
+    """Name and text of the bundle: the call's id, the harness's tag."""
+
+
+class StateCheck(msgspec.Struct, frozen=True, kw_only=True):
+    """A state comparison with the differences that explain it."""
+
+    check: Check
+    grading: ServerGrading | None = None
+    lines: list[EffectLine] = []
+    more: int = 0
+    sentence: str = ""
+
+
+class ChecksPanel(msgspec.Struct, frozen=True, kw_only=True):
+    states: list[StateCheck] = []
+    assertions: list[Check] = []
+    rubrics: list[Check] = []
+    failed: int = 0
+    positional: int | None = None
+    traceback: str = ""
+    prints: str = ""
+    error: str = ""
+
+
+class TaskPanel(msgspec.Struct, frozen=True, kw_only=True):
+    query: str | None
+    domain: str
+    uid: str
+    expected: int
+    expected_inferred: bool
+    recorded: int
+    instructions: str | None
+    policy: str | None
+    private_context: str | None
+    tools: list[Tool] | None
+
+
+class HistoryEntry(msgspec.Struct, frozen=True):
+    pk: int
+    word: str
+
+
+class RawPanel(msgspec.Struct, frozen=True, kw_only=True):
+    origin: str
+    line: int
+    notes: list[str]
+    problems: list[Problem]
+    metadata: dict[str, Any]
+    tags: dict[str, Any]
+    test: dict[str, Any] | None
+    traceback: str
+    prints: str
+    error: str
+    error_traceback: str
+    usage: list[Usage] | None
+    history: list[HistoryEntry]
+
+
+class AttemptPage(msgspec.Struct, frozen=True, kw_only=True):
+    head: Head
+    tab: str
+    narrow: str
+    """The pane that is open on a narrow screen: `steps`, or the tab."""
+    step: int
+    claim: Claim | None
+    evidence: Evidence
+    timeline: Timeline
+    steps: StepList
+    detail: StepDetail | None
+    state: StatePanel
+    unchanged: bool
+    """Fields that are the same in all three states are shown as well."""
+    checks: ChecksPanel
+    task: TaskPanel | None = None
+    raw: RawPanel | None = None

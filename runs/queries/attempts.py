@@ -1,0 +1,302 @@
+"""The trace page's data: one attempt with its evidence. Two queries for the page, few more for what is on demand."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from runs.models import Attempt, Run, UploadProblem
+from runs.payloads import Evidence as StoredEvidence
+from runs.payloads import PartRef, load_evidence, load_part, load_record, restore_row
+from runs.queries.attempt_detail import part_text, step_detail
+from runs.queries.attempt_evidence import cause_step, checks_panel, claim_of, evidence_of
+from runs.queries.attempt_state import state_panel, writes_by_step
+from runs.queries.attempt_steps import SHOWS, letters_of, step_block, step_list, timeline
+from runs.queries.attempt_structs import (
+    AttemptPage,
+    Block,
+    Dot,
+    Head,
+    HistoryEntry,
+    RawPanel,
+    StepDetail,
+    TaskPanel,
+)
+from runs.queries.verdicts import NOT_RECORDED, verdict_word
+from runs.records import AttemptRecord, GradedAttempt, Problem, ProblemKind, Step, Tool, Verdict
+
+__all__ = ["TABS", "AttemptView", "attempt_block", "attempt_page", "attempt_row", "attempt_step", "attempt_step_text"]
+
+TABS = ("state", "checks", "task", "raw")
+_MOST_DOTS = 200
+"""Repetitions that a strip shows; of more only those around the current one."""
+
+
+class AttemptView(msgspec.Struct, frozen=True, kw_only=True):
+    """What of an attempt is looked at, as the address says it."""
+
+    tab: str = "state"
+    step: int | None = None
+    """None: the step behind the first failing effect."""
+    show: str = "all"
+    find: str = ""
+    unchanged: bool = False
+    everything: bool = False
+    """All effects, also where they are very many."""
+    narrow: str = "steps"
+
+
+class _Opened(msgspec.Struct, frozen=True):
+    record: AttemptRecord
+    stored: StoredEvidence
+
+    @property
+    def graded(self) -> GradedAttempt:
+        return self.stored.graded
+
+
+def attempt_page(pk: int, view: AttemptView) -> AttemptPage | None:
+    """The page of an attempt; None when there is no such attempt. Two queries; Task and Raw take up to two more."""
+    attempt = _attempt(pk)
+    if attempt is None:
+        return None
+    opened = _open(attempt)
+    record, graded = opened.record, opened.graded
+    siblings = _siblings(attempt)
+    letters = letters_of(record.steps, graded.write_steps)
+    wrote = writes_by_step(graded)
+    cause = cause_step(graded, record.steps)
+    step = _selected(view, record.steps, letters, cause)
+    show = view.show if view.show in SHOWS else "all"
+    detail = step_detail(pk, record.steps[step - 1], wrote.get(step, [])) if step else None
+    return AttemptPage(
+        head=_head(attempt, record, siblings),
+        tab=view.tab if view.tab in TABS else TABS[0],
+        narrow=view.narrow,
+        step=step,
+        claim=claim_of(record),
+        evidence=evidence_of(record, graded),
+        timeline=timeline(record.steps, letters, current=step, cause=cause),
+        steps=step_list(record.steps, letters, wrote, current=step, show=show, find=view.find),
+        detail=detail,
+        state=state_panel(graded, record.steps, step=step, everything=view.everything),
+        unchanged=view.unchanged,
+        checks=checks_panel(record, graded),
+        task=_task(attempt, record, opened.stored.parts, siblings) if view.tab == "task" else None,
+        raw=_raw(attempt, record, siblings) if view.tab == "raw" else None,
+    )
+
+
+def attempt_block(pk: int, first: int) -> Block | None:
+    """The rows of one block of steps; None when there is no such attempt or step. One query."""
+    attempt = _attempt(pk)
+    if attempt is None:
+        return None
+    opened = _open(attempt)
+    if not opened.record.steps:
+        return None
+    letters = letters_of(opened.record.steps, opened.graded.write_steps)
+    return step_block(opened.record.steps, letters, writes_by_step(opened.graded), first=first)
+
+
+def attempt_step(pk: int, index: int, *, only: str = "", start: int = 0) -> StepDetail | None:
+    """A step's payload, or one part of it from character `start` on; None when there is no such step. One query."""
+    attempt = _attempt(pk)
+    opened = _open(attempt) if attempt is not None else None
+    if opened is None or not 0 < index <= len(opened.record.steps):
+        return None
+    step = opened.record.steps[index - 1]
+    return step_detail(pk, step, writes_by_step(opened.graded).get(index, []), only=only, start=start)
+
+
+def attempt_step_text(pk: int, index: int, part: str) -> str | None:
+    """A part of a step exactly as the record has it; None when there is no such part. One query."""
+    attempt = _attempt(pk)
+    record = _open(attempt).record if attempt is not None else None
+    if record is None or not 0 < index <= len(record.steps):
+        return None
+    return part_text(record.steps[index - 1], part)
+
+
+def attempt_row(pk: int) -> tuple[str, bytes] | None:
+    """A file name for the attempt, and its row as JSON, equal to what came in; None when there is no such attempt."""
+    attempt = _attempt(pk)
+    if attempt is None:
+        return None
+    name = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in attempt.task.name)
+    return f"{name[:100]}-repetition-{attempt.repetition}.json", restore_row(attempt)
+
+
+def _attempt(pk: int) -> Attempt | None:
+    related = ("run__benchmark", "task", "upload", "trace")
+    return Attempt.objects.select_related(*related).filter(pk=pk).first()
+
+
+def _open(attempt: Attempt) -> _Opened:
+    return _Opened(load_record(attempt.trace), load_evidence(attempt.trace))
+
+
+def _siblings(attempt: Attempt) -> list[Attempt]:
+    """All rows of the same task in the same run, replaced ones too."""
+    columns = ("pk", "repetition", "verdict", "reason", "current")
+    rows = Attempt.objects.filter(run_id=attempt.run_id, task_id=attempt.task_id).only(*columns)
+    return list(rows.order_by("repetition", "pk"))
+
+
+def _selected(view: AttemptView, steps: Sequence[Step], letters: str, cause: int | None) -> int:
+    """The step to show, 0 without steps: the one asked for, else the cause, the last write, the last step."""
+    total = len(steps)
+    if total == 0:
+        return 0
+    if view.step is not None:
+        return max(1, min(view.step, total))
+    if cause is not None:
+        return cause
+    last_write = max(letters.rfind("w"), letters.rfind("x")) + 1
+    return last_write or total
+
+
+def _head(attempt: Attempt, record: AttemptRecord, siblings: Sequence[Attempt]) -> Head:
+    run: Run = attempt.run
+    current = [row for row in siblings if row.current]
+    at = attempt.repetition
+    failed = [row for row in current if row.verdict == Verdict.FAILED]
+    replaced = next((row.pk for row in current if row.repetition == at and row.pk != attempt.pk), None)
+    dots = _dots(attempt, current, run.repetitions)
+    missing = max(0, run.repetitions - len(current))
+    return Head(
+        pk=attempt.pk,
+        run_slug=run.slug,
+        run_model=run.model,
+        benchmark=run.benchmark.name,
+        uid=attempt.task.uid,
+        name=attempt.task.name,
+        domain=attempt.task.domain or record.domain,
+        verdict=attempt.verdict,
+        word=verdict_word(attempt.verdict, attempt.reason),
+        repetition=at,
+        dots=dots,
+        tally=_tally(current, missing),
+        previous=next((row.pk for row in reversed(current) if row.repetition < at), None),
+        next=next((row.pk for row in current if row.repetition > at), None),
+        previous_failed=next((row.pk for row in reversed(failed) if row.repetition < at), None),
+        next_failed=next((row.pk for row in failed if row.repetition > at), None),
+        usage=record.total_usage,
+        duration=record.duration,
+        timers=record.timers,
+        finish_reason=record.finish_reason or "",
+        replaced_by=None if attempt.current else replaced,
+    )
+
+
+def _dots(attempt: Attempt, current: Sequence[Attempt], expected: int) -> list[Dot]:
+    known = {row.repetition: row for row in current}
+    wanted: Sequence[int] = range(max(expected, max(known, default=0) + 1))
+    if len(wanted) > _MOST_DOTS:
+        # A repetition's number is what the file says, and may be absurd.
+        wanted = sorted(sorted(known, key=lambda number: abs(number - attempt.repetition))[:_MOST_DOTS])
+    dots = []
+    for number in wanted:
+        row = known.get(number)
+        dots.append(
+            Dot(
+                repetition=number,
+                pk=None if row is None else row.pk,
+                verdict="none" if row is None else row.verdict,
+                word=(NOT_RECORDED if row is None else verdict_word(row.verdict, row.reason)).lower(),
+                current=number == attempt.repetition,
+            )
+        )
+    return dots
+
+
+def _tally(current: Sequence[Attempt], missing: int) -> str:
+    """`7 passed, 12 failed, 1 system error`, with what is not recorded."""
+    counts = Counter(verdict_word(row.verdict, row.reason).lower() for row in current)
+    words = [
+        f"{count} {word}{'s' if count > 1 and word.endswith('error') else ''}"
+        for word, count in sorted(counts.items(), key=_rank)
+    ]
+    return ", ".join([*words, f"{missing} not recorded"] if missing else words)
+
+
+def _rank(item: tuple[str, int]) -> tuple[int, str]:
+    return {"passed": 0, "failed": 1}.get(item[0], 2), item[0]
+
+
+def _task(attempt: Attempt, record: AttemptRecord, parts: Sequence[PartRef], siblings: Sequence[Attempt]) -> TaskPanel:
+    return TaskPanel(
+        query=record.query,
+        domain=attempt.task.domain or record.domain,
+        uid=attempt.task.uid,
+        expected=attempt.run.repetitions,
+        expected_inferred=attempt.run.repetitions_inferred,
+        recorded=sum(row.current for row in siblings),
+        instructions=record.instructions,
+        policy=record.policy,
+        private_context=record.private_context,
+        tools=_tools(parts),
+    )
+
+
+def _tools(parts: Sequence[PartRef]) -> list[Tool] | None:
+    """The tools offered to the agent; None when the row does not say."""
+    ref = next((ref for ref in parts if ref.path == ("tools",)), None)
+    if ref is None:
+        return None
+    part = load_part(ref)
+    tools: Any = None if isinstance(part, dict) else msgspec.json.decode(part)
+    if not isinstance(tools, list):
+        return None
+    named = [tool for tool in tools if isinstance(tool, dict) and isinstance(tool.get("name"), str)]
+    return [Tool(name=tool["name"], description=str(tool.get("description") or "")) for tool in named]
+
+
+def _raw(attempt: Attempt, record: AttemptRecord, siblings: Sequence[Attempt]) -> RawPanel:
+    history = [row for row in siblings if row.repetition == attempt.repetition and row.pk != attempt.pk]
+    test = record.test
+    return RawPanel(
+        origin=attempt.upload.file_name if attempt.upload is not None else "",
+        line=attempt.line,
+        notes=record.notes,
+        problems=_problems(attempt),
+        metadata=record.metadata,
+        tags=record.tags,
+        test=None
+        if test is None
+        else {
+            "passed": test.passed,
+            "reward": test.reward,
+            "broke": test.broke,
+            "line": test.line,
+            "line_content": test.line_content,
+            "judgements": test.judgements,
+        },
+        traceback=test.traceback if test is not None else "",
+        prints=test.prints if test is not None else "",
+        error=record.error or "",
+        error_traceback=record.error_traceback,
+        usage=record.usage,
+        history=[HistoryEntry(row.pk, verdict_word(row.verdict, row.reason)) for row in history],
+    )
+
+
+def _problems(attempt: Attempt) -> list[Problem]:
+    """What reading said about the attempt's line."""
+    if attempt.upload_id is None:
+        return []
+    rows = UploadProblem.objects.filter(upload_id=attempt.upload_id, line=attempt.line).order_by("id")[:50]
+    return [
+        Problem(
+            line=row.line,
+            kind=ProblemKind(row.kind),
+            reason=row.reason,
+            uid=row.uid,
+            repetition=row.repetition,
+            kept=row.kept,
+        )
+        for row in rows
+    ]
