@@ -1,7 +1,7 @@
 """The companion `<name>_run_metadata.yaml`, the only place that names the model, and what file names suggest.
 
-The companion also holds endpoints, credentials and headers. What is taken is an allow-list of plain values by exact path,
-so nothing else of the file is ever kept.
+The companion also holds endpoints, credentials and headers. What is taken is an allow-list of plain values by exact
+path, so nothing else of the file is ever kept.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _load(data: bytes) -> Any:
             if isinstance(event, yaml.AliasEvent):
                 # In a hostile file they can grow without end.
                 raise BundleError("The run metadata uses YAML aliases, which the harness never writes: not read.")
-        return yaml.load(data, Loader=yaml.CSafeLoader)  # noqa: S506 (CSafeLoader is the safe loader)
+        return yaml.load(data, Loader=yaml.CSafeLoader)
     except yaml.YAMLError as error:
         where = str(error).splitlines()[0]
         raise BundleError(f"The run metadata is not valid YAML: {where}.") from error

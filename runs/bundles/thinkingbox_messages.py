@@ -141,17 +141,30 @@ class _Reading:
         return None
 
     def transcript(self) -> Transcript:
-        fields = [name for name in _Draft.__struct_fields__ if name != "answered"]
         return Transcript(
             instructions=self.leading[0] if self.leading else None,
             policy=self.leading[1] if len(self.leading) > 1 else None,
             query=self.query,
-            steps=[
-                Step(index=index, **{name: getattr(draft, name) for name in fields})
-                for index, draft in enumerate(self.drafts, start=1)
-            ],
+            steps=[_step(index, draft) for index, draft in enumerate(self.drafts, start=1)],
             notes=self.notes,
         )
+
+
+def _step(index: int, draft: _Draft) -> Step:
+    return Step(
+        index=index,
+        kind=draft.kind,
+        role=draft.role,
+        content=draft.content,
+        name=draft.name,
+        arguments=draft.arguments,
+        call_id=draft.call_id,
+        error=draft.error,
+        batch=draft.batch,
+        tag=draft.tag,
+        dummy=draft.dummy,
+        message=draft.message,
+    )
 
 
 def _call(position: int, call: Fields, batch: int | None) -> _Draft:
