@@ -8,6 +8,7 @@ counts only where a name beside it says which table is meant.
 from __future__ import annotations
 
 import contextlib
+from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -29,8 +30,10 @@ _NEW = "new_"
 _DEEPEST = 8
 _MOST_NODES = 400
 """Objects of one response that are looked at; a response with more is a listing, which writes nothing."""
+_LEAST_NAME = 4
+"""Letters of a field's name from which a longer name that ends with it may mean it."""
 _LEAST_ALIKE = 2
-"""Equal fields by which arguments are taken for a created record whose key no call shows."""
+"""Equal fields by which a call is taken to have made a record whose key no call shows."""
 
 
 class _Node(NamedTuple):
@@ -50,6 +53,10 @@ class _Call(NamedTuple):
     response: list[_Node]
     creates: bool
     """The response shows a generated id that no argument has: the arguments describe the new record."""
+    given: frozenset[str]
+    """All texts and numbers in the arguments, as texts."""
+    values: frozenset[str]
+    """Those of the response too."""
 
 
 class _Carried(NamedTuple):
@@ -101,6 +108,7 @@ def attribute(effects: Sequence[Effect], steps: Sequence[Step], *, write_steps: 
     ]
     if not calls:
         return list(effects)
+    index = _by_value(calls)
     carried: dict[tuple[str, str], list[tuple[_Call, _Carried]]] = {}
     result = []
     for effect in effects:
@@ -109,7 +117,7 @@ def attribute(effects: Sequence[Effect], steps: Sequence[Step], *, write_steps: 
             continue
         key = effect.after_key or effect.key
         if (effect.table, key) not in carried:
-            found = [(call, _carries(call, effect.table, key)) for call in calls]
+            found = [(call, _carries(call, effect.table, key)) for call in _candidates(index, key)]
             carried[effect.table, key] = [(call, how) for call, how in found if how is not None]
         writes = _writes(effect, carried[effect.table, key], calls)
         if writes:
@@ -131,10 +139,11 @@ def observed_tools(effects: Sequence[Effect], steps: Sequence[Step]) -> frozense
     if not changed:
         return frozenset()
     calls = [_call(step) for step in steps if step.kind is StepKind.CALL and step.error is None]
+    index = _by_value(calls)
     tools: set[str] = set()
     for effect in changed:
         key = effect.after_key or effect.key
-        for call in calls:
+        for call in _candidates(index, key):
             how = _carries(call, effect.table, key)
             if how is None:
                 continue
@@ -144,7 +153,7 @@ def observed_tools(effects: Sequence[Effect], steps: Sequence[Step]) -> frozense
                     tools.add(call.tool)
                 continue
             record = {effect.field: effect.after} if effect.field is not None else effect.after
-            if isinstance(record, dict) and _equal_fields(call, record, key):
+            if isinstance(record, dict) and _equal_fields(call.given, record, key):
                 tools.add(call.tool)
             break  # only the first call that shows a new record can have made it
     return frozenset(tools)
@@ -157,7 +166,7 @@ def _call(step: Step) -> _Call:
         with contextlib.suppress(msgspec.DecodeError, RecursionError, UnicodeEncodeError):
             response = _nodes(msgspec.json.decode(step.content))
     table = step.arguments.get("table") if isinstance(step.arguments, dict) else None
-    given = {str(value) for node in arguments for value in node.values.values() if isinstance(value, str | int)}
+    given = _plain_values(arguments)
     own = next((_own_id(node) for node in response if _own_id(node) is not None), None)
     return _Call(
         step=step.index,
@@ -166,7 +175,36 @@ def _call(step: Step) -> _Call:
         arguments=arguments,
         response=response,
         creates=own is not None and own not in given,
+        given=given,
+        values=given | _plain_values(response),
     )
+
+
+def _text(value: str | int | float) -> str:
+    """A plain value as a text: 20 and "20" are one key."""
+    return hex(value) if isinstance(value, int) and value.bit_length() > 1024 else str(value)
+
+
+def _plain_values(nodes: Sequence[_Node]) -> frozenset[str]:
+    return frozenset(_text(v) for node in nodes for v in node.values.values() if isinstance(v, str | int | float))
+
+
+def _by_value(calls: Sequence[_Call]) -> dict[str, list[_Call]]:
+    """Value → the calls that it occurs in, in order: most calls have nothing to do with a record."""
+    index: dict[str, list[_Call]] = {}
+    for call in calls:
+        for value in call.values:
+            index.setdefault(value, []).append(call)
+    return index
+
+
+def _candidates(index: Mapping[str, list[_Call]], key: str) -> list[_Call]:
+    """The calls that may carry a key: it occurs in them, or both parts of it do."""
+    whole = index.get(key, [])
+    first, colon, second = key.partition(":")
+    if whole or not colon or ":" in second:
+        return whole
+    return [call for call in index.get(first, []) if second in call.values]
 
 
 def _own_id(node: _Node) -> str | None:
@@ -174,15 +212,15 @@ def _own_id(node: _Node) -> str | None:
     value = node.values.get("id")
     if value is None:
         value = next((value for name, value in node.values.items() if name.endswith("_id") and value is not None), None)
-    return str(value) if isinstance(value, str | int) else None
+    return _text(value) if isinstance(value, str | int) else None
 
 
 def _nodes(value: Any) -> list[_Node]:
     """All objects inside a decoded JSON value, outer ones first."""
     nodes: list[_Node] = []
-    waiting: list[tuple[str, Any, int]] = [("", value, 0)]
+    waiting: deque[tuple[str, Any, int]] = deque([("", value, 0)])
     while waiting and len(nodes) < _MOST_NODES:
-        name, item, depth = waiting.pop(0)
+        name, item, depth = waiting.popleft()
         if depth > _DEEPEST:
             continue
         if isinstance(item, dict):
@@ -217,7 +255,7 @@ def _in_nodes(call: _Call, nodes: Sequence[_Node], table: str, parts: Sequence[s
 
 def _names_key(call: _Call, node: _Node, table: str, key: str) -> bool:
     for name, value in node.values.items():
-        if isinstance(value, bool) or not isinstance(value, str | int) or str(value) != key:
+        if isinstance(value, bool) or not isinstance(value, str | int) or _text(value) != key:
             continue
         lower = name.lower()
         if not lower.endswith(_KEY_NAMES):
@@ -257,15 +295,19 @@ def _named_value(nodes: Sequence[_Node], field: str) -> Any:
             return node.values[field]
     for node in nodes:
         for name, value in node.values.items():
-            if name == _NEW + field or (name.startswith(_NEW) and field.endswith("_" + name[len(_NEW) :])):
+            if name.startswith(_NEW) and (name[len(_NEW) :] == field or field.endswith("_" + name[len(_NEW) :])):
                 return value
+    if len(field) >= _LEAST_NAME:
+        longer = [value for node in nodes for name, value in node.values.items() if name.endswith("_" + field)]
+        if len(longer) == 1:  # `charge_amount` for `amount`
+            return longer[0]
     return UNSET
 
 
 def _alike(one: Any, other: Any) -> bool:
     """Whether two values say the same, a number written as a text included."""
     if isinstance(one, str | int | float) and isinstance(other, str | int | float) and not isinstance(one, bool):
-        return str(one) == str(other)
+        return _text(one) == _text(other)
     return same(one, other)
 
 
@@ -277,7 +319,7 @@ def _writes(effect: Effect, carried: list[tuple[_Call, _Carried]], calls: list[_
         )
         writes = [_record_write(call, how, record) for call, how in carried if how.arguments or how.response]
         if not writes and effect.after is not UNSET and effect.before is UNSET:
-            writes = _by_content(calls, record, effect.key)
+            writes = _by_content(calls, record)
         return writes
     current = effect.before
     found = []
@@ -315,21 +357,17 @@ def _record_write(call: _Call, how: _Carried, record: Mapping[str, Any]) -> Writ
     return Write(step=call.step, value=value or UNSET)
 
 
-def _equal_fields(call: _Call, record: Mapping[str, Any], key: str) -> int:
-    """Number of fields of a record whose value the arguments carry; its key and empty values do not count."""
-    given = [value for node in call.arguments for value in node.values.values() if isinstance(value, str | int | float)]
+def _equal_fields(values: Collection[str], record: Mapping[str, Any], key: str = "") -> int:
+    """Number of fields of a record whose value is among the values; its key and empty values do not count."""
     return sum(
-        1
+        _text(value) in values
         for value in record.values()
-        if isinstance(value, str | int | float)
-        and not isinstance(value, bool)
-        and value not in ("", 0, key)
-        and any(_alike(one, value) for one in given)
+        if isinstance(value, str | int | float) and not isinstance(value, bool) and value not in ("", 0, key)
     )
 
 
-def _by_content(calls: list[_Call], record: Mapping[str, Any], key: str) -> list[Write]:
-    """The calls whose arguments fit best a created record whose key no call shows."""
-    scores = [(_equal_fields(call, record, key), call) for call in calls]
-    best = max((score for score, _ in scores), default=0)
-    return [Write(step=call.step) for score, call in scores if score == best and best >= _LEAST_ALIKE]
+def _by_content(calls: Sequence[_Call], record: Mapping[str, Any]) -> list[Write]:
+    """The call that fits a created record best whose key no call shows; of equal ones the first: others repeat it."""
+    scores = [_equal_fields(call.values, record) for call in calls]
+    best = max(scores, default=0)
+    return [Write(step=calls[scores.index(best)].step)] if best >= _LEAST_ALIKE else []

@@ -78,11 +78,7 @@ def _server_check(server: str, states: ServerStates, effects: Sequence[Effect]) 
     if passed is None:
         message = "The states are not recorded."
     elif passed == (count == 0) or not states.recorded:
-        message = (
-            "The state is as required."
-            if passed
-            else f"The state differs from the required one in {_differences(count)}."
-        )
+        message = "The state is as required." if passed else f"The state is not as required: {_differences(count)}."
     else:
         message = (
             f"The hashes are {'equal' if passed else 'different'}, but the comparison finds {_differences(count)}."

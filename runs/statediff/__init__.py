@@ -69,8 +69,8 @@ def diff_states(
     knows what was there: then only differences between after and required are given. Never raises, whatever shape the
     tables have.
     """
-    texts = _texts(before), _texts(after), _texts(required)
-    return _compare(server, *texts, grading, known_before=before is not None).effects
+    texts = _texts(before, after, required)
+    return _compare(server, texts[0], texts[1], texts[2], grading, known_before=before is not None).effects
 
 
 def compare_server(
@@ -81,12 +81,7 @@ def compare_server(
     `listed` says what is graded on known servers: the shipped list when None, `{}` to withhold it. States that are
     not recorded have no effects.
     """
-    before, after, required = _texts(states.before), _texts(states.after), _texts(states.required)
-    for name, text in required.items():  # equal texts become one object, whose hash is computed once
-        if after.get(name) == text:
-            after[name] = text
-        if before.get(name) == text:
-            before[name] = text
+    before, after, required = _texts(states.before, states.after, states.required)
     decision = decide(server, states, after, required, shipped_rules() if listed is None else listed)
     positional = None if states.diff is None else len(states.diff)
     if not states.recorded:
@@ -134,8 +129,20 @@ def effect_order(effects: list[Effect]) -> list[Effect]:
     return sorted(effects, key=lambda effect: (place(effect), canonical_json(effect)))
 
 
-def _texts(state: State | None) -> dict[str, bytes]:
-    return {} if state is None else {name: bytes(raw) for name, raw in state.items()}
+def _texts(*states: State | None) -> list[dict[str, bytes]]:
+    """The tables of the states as bytes; equal tables of one name are one object, whose hash is computed once."""
+    result: list[dict[str, bytes]] = []
+    first: dict[str, tuple[Raw | bytes, bytes]] = {}
+    for state in states:
+        texts = {}
+        for name, raw in (state or {}).items():
+            known = first.get(name)
+            if known is None or known[0] != raw:
+                known = raw, bytes(raw)
+                first.setdefault(name, known)
+            texts[name] = known[1]
+        result.append(texts)
+    return result
 
 
 def _compare(
@@ -193,7 +200,7 @@ def _match(table: str, tables: list[Table], rules: TableRules) -> _Matched:
 
 
 def _created_ids(matched: list[_Matched], *, required: bool) -> frozenset[str]:
-    """The keys of all records created in a state, over all tables: a value that is one of them refers to a new record."""
+    """The keys of all records created in a state, over all tables: such a value refers to a new record."""
     return frozenset(
         row.key
         for one in matched
@@ -206,11 +213,11 @@ def _table_effects(server: str, one: _Matched, ids_required: frozenset[str], ids
     ungraded = one.rules.ungraded.difference(one.key)
     effects: list[Effect] = []
     for identity, row in one.before.items():
-        effects += existing_effects(
-            server, one.table, row, one.after.get(identity), one.required.get(identity), ungraded
-        )
-    required, after = one.created_required, one.created_after
-    if not required and not after:
+        after, required = one.after.get(identity), one.required.get(identity)
+        if after is None or required is None or not (row.text == after.text == required.text):
+            effects += existing_effects(server, one.table, row, after, required, ungraded)
+    made_required, made_after = one.created_required, one.created_after
+    if not made_required and not made_after:
         return effects
 
     def without_ids(row: Row, ids: frozenset[str]) -> bytes:
@@ -225,8 +232,8 @@ def _table_effects(server: str, one: _Matched, ids_required: frozenset[str], ids
         )
 
     pairs = pair_created(
-        required,
-        after,
+        made_required,
+        made_after,
         key=one.key,
         shared=lambda mine, theirs: share(
             graded_content(mine.record, ungraded), graded_content(theirs.record, ungraded)

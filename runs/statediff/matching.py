@@ -19,7 +19,7 @@ Identity = Any
 
 _PAIR_FIELDS = 8
 """Fields that are tried as parts of a key of two; beyond them a table has no key worth searching for."""
-_MOST_COMPARISONS = 200_000
+_MOST_COMPARISONS = 40_000
 """Pairs that the best match looks at in one table; with more only records with the same key are paired."""
 _LEAST_SHARE = 0.5
 
@@ -98,6 +98,9 @@ def index_rows(table: Table, fields: tuple[str, ...]) -> tuple[dict[Identity, Ro
 
     The second record of a key is `key#2` and so on, in the order of their contents.
     """
+    known: tuple[dict[Identity, Row], list[str]] | None = table.indexes.get(fields)
+    if known is not None:
+        return known
     rows: dict[Identity, Row] = {}
     twice: dict[Identity, list[Row]] = {}
     single = fields[0] if len(fields) == 1 else None
@@ -116,7 +119,9 @@ def index_rows(table: Table, fields: tuple[str, ...]) -> tuple[dict[Identity, Ro
         rows[identity] = group[0]
         for number, row in enumerate(group[1:], start=2):
             rows[(identity, number)] = row._replace(identity=(identity, number), key=f"{row.key}#{number}")
-    return rows, sorted({group[0].key for group in twice.values()}, key=key_order)
+    index = rows, sorted({group[0].key for group in twice.values()}, key=key_order)
+    table.indexes[fields] = index
+    return index
 
 
 def rows_without_key(before: Table, after: Table, required: Table) -> tuple[dict[Identity, Row], ...]:

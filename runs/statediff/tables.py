@@ -34,6 +34,8 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
     """Canonical JSON of each record, in the same order."""
     value: Any
     """The decoded value of a table that is no list of objects; a text when it cannot be decoded at all."""
+    indexes: dict[tuple[str, ...], Any] = {}
+    """Key fields → the records by key: made once for all attempts that share the table."""
 
 
 class _Kept(Generic[T]):
@@ -65,6 +67,7 @@ class _Kept(Generic[T]):
 _tables: _Kept[Table] = _Kept(_CACHE_BYTES)
 _stable: _Kept[bytes] = _Kept(_CACHE_BYTES)
 _rows: _Kept[int] = _Kept(_CACHE_BYTES)
+_hashes: _Kept[str] = _Kept(_CACHE_BYTES)
 
 
 def same(one: Any, other: Any) -> bool:
@@ -83,11 +86,12 @@ def sorted_plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: sorted_plain(item) if isinstance(item, dict | list) else item for name, item in value.items()}
     if isinstance(value, list):
+        if all(isinstance(item, str) for item in value):
+            return sorted(value)
+        if all(isinstance(item, int | float) for item in value):
+            return sorted(value, key=lambda item: (item, canonical_json(item)))
         if all(isinstance(item, str | int | float) for item in value):
-            try:
-                return sorted(value)
-            except TypeError:  # texts beside numbers: the harness cannot sort them at all
-                return sorted(value, key=canonical_json)
+            return sorted(value, key=canonical_json)  # the harness cannot sort texts beside numbers at all
         return [sorted_plain(item) if isinstance(item, dict | list) else item for item in value]
     return value
 
@@ -168,11 +172,10 @@ def stable_text(raw: bytes, ungraded: frozenset[str]) -> bytes | None:
 
 def state_hash(tables: Iterable[tuple[str, bytes]]) -> str:
     """The harness's hash of a state: its tables as name and stable text, in any order."""
-    digest = hashlib.sha256()
-    before = b"{"
-    for name, text in sorted(tables):
-        digest.update(before + json.dumps(name).encode() + b":")
-        digest.update(text)
-        before = b","
-    digest.update(b"{}" if before == b"{" else b"}")
-    return digest.hexdigest()
+    state = tuple(sorted(tables))
+    found = _hashes.get(state)
+    if found is None:
+        parts = [b"%b:%b" % (json.dumps(name).encode(), text) for name, text in state]
+        found = hashlib.sha256(b"{%b}" % b",".join(parts)).hexdigest()
+        _hashes.put(state, found, sum(map(len, parts)))
+    return found
