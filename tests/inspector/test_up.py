@@ -1,0 +1,193 @@
+"""`up`, as a person starts and ends it. Each test has its own data folder, and looks for processes that were left."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+
+PROJECT = Path(__file__).resolve().parents[2]
+PATIENCE = 40.0
+
+
+def command(*options: str) -> list[str]:
+    return [sys.executable, str(PROJECT / "manage.py"), "up", "--no-demo", "--no-browser", *options]
+
+
+def environment(folder: Path) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if name not in {"DATABASE_URL", "CELERY_BROKER_URL"}}
+    return kept | {"TWENTYFOLD_DATA_DIR": str(folder)}
+
+
+def until(true: Callable[[], bool], what: str) -> None:
+    end = time.monotonic() + PATIENCE
+    while not true():
+        assert time.monotonic() < end, f"Not within {PATIENCE:.0f} seconds: {what}."
+        time.sleep(0.05)
+
+
+class Up:
+    """A running `up`."""
+
+    def __init__(self, folder: Path, *options: str) -> None:
+        self.folder = folder
+        self.lines: list[str] = []
+        # From another folder, so that nothing hangs on where it is started.
+        self.process = subprocess.Popen(
+            command(*options),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=environment(folder),
+            cwd="/",
+        )
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+        self.known: dict[int, psutil.Process] = {}
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        with self.process.stdout as output:
+            self.lines.extend(iter(output.readline, ""))
+
+    @property
+    def output(self) -> str:
+        return "".join(self.lines)
+
+    @property
+    def url(self) -> str:
+        return next(line.split(" at ")[1].strip() for line in self.lines if "is running at" in line)
+
+    def wait_until_ready(self) -> None:
+        until(lambda: "Ctrl-C ends it" in self.output or self.process.poll() is not None, "the address is printed")
+        assert self.process.poll() is None, self.output
+        until(lambda: len(self.children("worker")) == 2, "two workers run")
+
+    def children(self, kind: str) -> list[int]:
+        """The processes of a kind, remembered to be looked for at the end."""
+        found = []
+        for child in psutil.Process(self.process.pid).children(recursive=True):
+            try:
+                arguments = child.cmdline()
+            except psutil.NoSuchProcess:
+                continue
+            if "inspector.supervisor.child" in arguments:
+                self.known[child.pid] = child
+                if kind in arguments:
+                    found.append(child.pid)
+        return found
+
+    def left(self) -> list[int]:
+        return [pid for pid, process in self.known.items() if process.is_running() and process.status() != "zombie"]
+
+    def get(self, path: str) -> tuple[int, str]:
+        with urllib.request.urlopen(self.url + path, timeout=10) as answer:
+            return answer.status, answer.read().decode()
+
+    def ended(self) -> int:
+        self.process.wait(PATIENCE)
+        self._reader.join(PATIENCE)
+        return self.process.returncode
+
+
+@contextmanager
+def running(folder: Path, *options: str) -> Iterator[Up]:
+    up = Up(folder, "--workers", "2", *options)
+    try:
+        up.wait_until_ready()
+        yield up
+    finally:
+        if up.process.poll() is None:
+            up.process.terminate()
+        up.ended()
+        for process in up.known.values():
+            if process.is_running():
+                process.kill()
+
+
+def test_the_first_page_a_second_up_and_an_orderly_end(tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "data"
+    with running(folder) as up:
+        assert up.get("healthz") == (200, "ok\n")
+        assert up.get("static/css/base.css?v=1")[0] == 200
+        note = json.loads((folder / "up.lock").read_text(encoding="utf-8"))
+        assert note == {"pid": up.process.pid, "address": up.url}
+        second = subprocess.run(command(), capture_output=True, text=True, env=environment(folder), check=False)
+        assert (second.returncode, second.stderr.strip()) == (
+            1,
+            f"CommandError: Twentyfold is already running on the data folder {folder}, at {up.url} "
+            f"(process {up.process.pid}).",
+        )
+        assert up.get("healthz") == (200, "ok\n")
+        up.process.send_signal(signal.SIGTERM)
+        assert (up.ended(), up.left()) == (0, [])
+        assert up.lines[-1] == "Twentyfold has ended.\n"
+        assert "unexpectedly" not in up.output
+
+
+def test_what_dies_is_started_again_at_the_same_address(tmp_path: Path) -> None:
+    with running(tmp_path) as up:
+        victims = [*up.children("worker")[:1], *up.children("web")]
+        for pid in victims:
+            os.kill(pid, signal.SIGKILL)
+        until(lambda: up.output.count("ended unexpectedly (signal SIGKILL)") == 2, "both deaths are told")
+        until(lambda: len(up.children("worker")) == 2 and len(up.children("web")) == 1, "both run again")
+        assert not set(victims) & {*up.children("worker"), *up.children("web")}
+        assert up.get("healthz") == (200, "ok\n")
+        up.process.send_signal(signal.SIGINT)
+        assert (up.ended(), up.left()) == (0, [])
+
+
+def test_no_process_outlives_a_killed_up_and_the_folder_is_free_again(tmp_path: Path) -> None:
+    with running(tmp_path) as up:
+        assert len(up.children("web")) == 1
+        up.process.kill()
+        up.ended()
+        until(lambda: up.left() == [], "its processes have ended")
+    assert (tmp_path / "up.lock").read_text(encoding="utf-8") != ""
+    with running(tmp_path) as again:
+        assert again.get("healthz") == (200, "ok\n")
+        again.process.send_signal(signal.SIGHUP)
+        assert (again.ended(), again.left()) == (0, [])
+
+
+def test_ctrl_c_during_the_start_ends_it_too(tmp_path: Path) -> None:
+    up = Up(tmp_path)
+    until(lambda: (tmp_path / "logs" / "web.log").exists(), "the web server is started")
+    up.children("web")
+    up.process.send_signal(signal.SIGINT)
+    assert (up.ended(), up.left()) == (0, [])
+
+
+def test_a_taken_port_is_an_error_when_it_was_asked_for(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = subprocess.run(
+            command("--port", str(port)), capture_output=True, text=True, env=environment(tmp_path), check=False
+        )
+    assert (done.returncode, done.stderr.strip()) == (
+        2,
+        f"CommandError: Port {port} on 127.0.0.1 cannot be used: Address already in use. "
+        "Choose another --port, or leave it out.",
+    )
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "192.0.2.1", "example.com", ""])
+def test_another_address_is_refused_until_a_login_exists(tmp_path: Path, host: str) -> None:
+    done = subprocess.run(
+        command("--host", host), capture_output=True, text=True, env=environment(tmp_path), check=False
+    )
+    assert (done.returncode, done.stderr.startswith("CommandError: Twentyfold does not listen on")) == (2, True)
+    assert "until a login exists" in done.stderr
