@@ -13,6 +13,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management import BaseCommand, CommandError, call_command, get_commands
+from django.db import OperationalError
 
 from inspector.supervisor.address import AddressError, listen, url_of
 from inspector.supervisor.lock import AlreadyRunning, FolderLock
@@ -46,6 +47,8 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         except AddressError as error:
             raise CommandError(str(error), returncode=2) from error
+        except OperationalError as error:
+            raise CommandError(f"The database cannot be used: {str(error).strip()}") from error
         except KeyboardInterrupt:
             status = 0
         sys.exit(status)
