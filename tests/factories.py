@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
 
-__all__ = ["SERVER", "UID", "make_messages", "make_row", "make_states", "state_hash", "write_jsonl"]
+__all__ = ["SERVER", "UID", "Outcome", "make_messages", "make_row", "make_states", "state_hash", "write_jsonl"]
 
 SERVER = "rental_desk"
 UID = "rental_desk_group1.py:test_return_001"
@@ -82,7 +82,7 @@ def make_row(
     }
     if is_system:
         metadata["error"] = {"type": "RuntimeError", "message": "The endpoint answered 500.", "tb": "Traceback: 500"}
-    row = {
+    row: dict[str, Any] = {
         "uid": uid,
         "messages": messages,
         "test_result": None if outcome in {"system", "not_graded"} else _test_result(outcome),

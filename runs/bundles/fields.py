@@ -34,8 +34,8 @@ def describe(value: Any) -> str:
 
 def wrong(path: str, value: Any, expected: str) -> BadRecord:
     """The error for a field that holds something else than expected. The text leaves it to `field` to say where."""
-    found = "missing" if value is _MISSING else describe(value)
-    return BadRecord(f"found {found} where {expected} is expected.", path)
+    found = "it is missing, and" if value is _MISSING else f"found {describe(value)} where"
+    return BadRecord(f"{found} {expected} is expected.", path)
 
 
 class Fields:

@@ -20,7 +20,8 @@ HEAD_BYTES = 64 * 1024
 """How much of the uncompressed content a format is recognised by."""
 
 _PLAIN_CHUNK = 256 * 1024
-_COMPRESSED_CHUNK = 1024  # a zstd block of 4 bytes may hold 128 KiB, so this bounds one step to about 32 MiB
+_GZIP_CHUNK = 64 * 1024
+_ZSTD_CHUNK = 256  # a zstd block of 4 bytes may stand for 128 KiB, so one step gives 8 MiB at most
 _GZIP_OUTPUT = 256 * 1024
 _ZSTD_WINDOW = 1 << 28  # `zstd --long=28`; the tool itself refuses more than 27 unless told
 
@@ -96,7 +97,7 @@ class BundleStream(io.RawIOBase, BinaryIO):
                 self._ended = True
             except BrokenCompression as error:
                 self._ended, self._error = True, error
-        self._buffer, self._start = b"".join(parts), 0
+        self._buffer, self._start = b"".join(filter(None, parts)), 0  # one part is not copied
 
     def head(self, size: int = HEAD_BYTES) -> bytes:
         """The next bytes, which stay to be read. Fewer than asked for only where the content is shorter."""
@@ -142,19 +143,19 @@ def _plain(first: bytes, source: Readable) -> Iterator[bytes]:
         yield chunk
 
 
-def _compressed(first: bytes, source: Readable) -> Iterator[bytes]:
+def _pieces(first: bytes, source: Readable, size: int) -> Iterator[bytes]:
     """The compressed bytes in small pieces, read from the source in large ones."""
     large = first
     while large:
-        for start in range(0, len(large), _COMPRESSED_CHUNK):
-            yield large[start : start + _COMPRESSED_CHUNK]
+        for start in range(0, len(large), size):
+            yield large[start : start + size]
         large = source.read(_PLAIN_CHUNK)
 
 
 def _gunzip(first: bytes, source: Readable) -> Iterator[bytes]:
     member = zlib.decompressobj(wbits=31)
     fresh = False  # between two members, where the file may end
-    for piece in _compressed(first, source):
+    for piece in _pieces(first, source, _GZIP_CHUNK):
         while piece:
             if fresh and not piece.strip(b"\x00"):  # padding after the last member
                 break
@@ -176,7 +177,7 @@ def _unzstd(first: bytes, source: Readable) -> Iterator[bytes]:
     context = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW)
     frame = context.decompressobj()
     fresh = False
-    for piece in _compressed(first, source):
+    for piece in _pieces(first, source, _ZSTD_CHUNK):
         while piece:
             fresh = False
             try:

@@ -76,7 +76,7 @@ def diagnose(text: bytes, *, ended: bool = True) -> BadRecord | None:
             return _not_utf8(text, error)
         decoded = text[: error.start].decode("utf-8")  # cut inside a character
     try:
-        value = json.loads(decoded, parse_int=str, parse_float=str)
+        value = json.loads(decoded, parse_int=float)
     except json.JSONDecodeError as error:
         return broken_json(decoded, error, ended=ended)
     except RecursionError:
