@@ -35,10 +35,10 @@ def is_thinkingbox_lines(head: bytes) -> bool:
         return False
     if any(_is_row(line) for line in lines):
         return True
-    if any(_pairs(line) for line in lines):
+    if any(_pairs(line) for line in lines) or is_spread_json(head):
         return False
     text = _text(head)
-    return _MESSAGE.search(text) is not None and len(set(_NAMED.findall(text))) > 1
+    return _MESSAGE.search(text) is not None and _NAMED.search(text) is not None
 
 
 def is_openenv(head: bytes) -> bool:
