@@ -14,7 +14,7 @@ RUN useradd --uid 10001 --create-home --shell /usr/sbin/nologin twentyfold \
 
 WORKDIR /app
 # The pinned packages first: they change less often than the code.
-COPY pyproject.toml README.md LICENSE ./
+COPY pyproject.toml ./
 RUN uv sync --no-dev --no-cache
 COPY manage.py ./
 COPY runs ./runs

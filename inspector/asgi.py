@@ -22,7 +22,9 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-THREADS = 8
+THREADS = 16
+"""Requests at a time. A slow upload holds one, and a browser at most six; a thread that nobody needs never starts."""
+
 FORM_FIELDS = 1024 * 1024
 """What a form may hold beside its files, in bytes."""
 

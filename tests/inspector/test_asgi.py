@@ -1,0 +1,118 @@
+"""The ASGI application's own layers, driven without a server."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterable
+from typing import Any
+
+from asgiref.sync import sync_to_async
+
+from inspector.asgi import Application, BodyLimit, HttpOnly, KeptThreads, Message, Receive, Scope, Send
+
+SCOPE: Scope = {"type": "http", "headers": []}
+
+
+async def echo(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answers with the number of bytes that it received."""
+    size, more = 0, True
+    while more:
+        message = await receive()
+        size += len(message.get("body", b""))
+        more = bool(message.get("more_body"))
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": str(size).encode()})
+
+
+def answer_to(application: Application, scope: Scope, messages: Iterable[Message]) -> list[Message]:
+    sent: list[Message] = []
+    waiting = iter(messages)
+
+    async def receive() -> Message:
+        return next(waiting)
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    async def run() -> None:
+        await application(scope, receive, send)
+
+    asyncio.run(run())
+    return sent
+
+
+def parts(*sizes: int) -> list[Message]:
+    last = len(sizes) - 1
+    return [{"type": "http.request", "body": b"x" * n, "more_body": i < last} for i, n in enumerate(sizes)]
+
+
+def test_a_body_up_to_the_limit_passes() -> None:
+    sent = answer_to(BodyLimit(echo, 100), SCOPE, parts(60, 40))
+    assert (sent[0]["status"], sent[1]["body"]) == (200, b"100")
+
+
+def test_a_body_that_says_it_is_too_large_is_refused_unread() -> None:
+    scope = {**SCOPE, "headers": [(b"content-length", b"101")]}
+    sent = answer_to(BodyLimit(echo, 100), scope, [])
+    assert (sent[0]["status"], sent[1]["body"]) == (
+        413,
+        b"The upload is larger than the limit of 100 bytes (TWENTYFOLD_UPLOAD_LIMIT).\n",
+    )
+    assert b"default-src 'none'" in dict(sent[0]["headers"])[b"content-security-policy"]
+
+
+def test_a_body_that_turns_out_too_large_is_refused_on_the_way() -> None:
+    assert answer_to(BodyLimit(echo, 100), SCOPE, parts(60, 41, 10))[0]["status"] == 413
+
+
+def test_what_is_no_page_is_answered_quietly() -> None:
+    application = HttpOnly(echo)
+    events: list[Message] = [{"type": "lifespan.startup"}, {"type": "lifespan.shutdown"}]
+    assert answer_to(application, {"type": "lifespan"}, events) == [
+        {"type": "lifespan.startup.complete"},
+        {"type": "lifespan.shutdown.complete"},
+    ]
+    assert answer_to(application, {"type": "websocket"}, []) == [{"type": "websocket.close"}]
+
+
+def test_requests_share_a_few_threads_that_stay() -> None:
+    used: list[int] = []
+    together, most = 0, 0
+    counting = threading.Lock()
+    pause = threading.Event()
+
+    def page() -> None:
+        nonlocal together, most
+        with counting:
+            together += 1
+            most = max(most, together)
+            used.append(threading.get_ident())
+        pause.wait(0.01)
+        with counting:
+            together -= 1
+
+    async def application(scope: Scope, receive: Receive, send: Send) -> None:
+        await sync_to_async(page, thread_sensitive=True)()
+        await sync_to_async(page, thread_sensitive=True)()
+
+    async def all_at_once() -> None:
+        kept = KeptThreads(application, 3)
+        nothing: Any = None
+        await asyncio.gather(*(kept(SCOPE, nothing, nothing) for _ in range(20)))
+
+    asyncio.run(all_at_once())
+    assert (len(used), len(set(used)), most) == (40, 3, 3)
+
+
+def test_a_thread_comes_back_after_an_error() -> None:
+    async def application(scope: Scope, receive: Receive, send: Send) -> None:
+        raise RuntimeError
+
+    async def more_than_there_are_threads() -> list[BaseException | None]:
+        kept = KeptThreads(application, 1)
+        nothing: Any = None
+        calls = [kept(SCOPE, nothing, nothing) for _ in range(3)]
+        return await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), 10)
+
+    assert [type(error) for error in asyncio.run(more_than_there_are_threads())] == [RuntimeError] * 3
