@@ -1,0 +1,54 @@
+"""What a page's address asks for. An unknown value is as good as none: an old link shows the list, not an error."""
+
+from __future__ import annotations
+
+from django.http import QueryDict
+
+from runs.queries.numbers import TaskClass
+from runs.queries.runs import RUN_SORTS, TASK_SORTS, RunFilters, TaskFilters
+
+__all__ = ["page_number", "run_filters", "task_filters"]
+
+_LONGEST = 200
+
+
+def run_filters(query: QueryDict) -> RunFilters:
+    sort, descending = _sort(query, RUN_SORTS, "-created")
+    return RunFilters(
+        benchmark=query.get("benchmark", "")[:_LONGEST],
+        text=_text(query),
+        sort=sort,
+        descending=descending,
+        page=page_number(query),
+    )
+
+
+def task_filters(query: QueryDict) -> TaskFilters:
+    sort, descending = _sort(query, TASK_SORTS, "name")
+    shown = query.get("show", "")
+    return TaskFilters(
+        show=TaskClass(shown) if shown in set(TaskClass) else None,
+        domain=query.get("domain", "")[:_LONGEST],
+        text=_text(query),
+        sort=sort,
+        descending=descending,
+        page=page_number(query),
+    )
+
+
+def page_number(query: QueryDict) -> int:
+    """The number of the page asked for, at least 1 and never absurd."""
+    text = query.get("page", "")
+    return int(text) if text.isascii() and text.isdecimal() and 0 < len(text) < 8 else 1
+
+
+def _text(query: QueryDict) -> str:
+    return query.get("q", "").strip()[:_LONGEST]
+
+
+def _sort(query: QueryDict, known: frozenset[str], default: str) -> tuple[str, bool]:
+    """`name` goes up, `-name` goes down."""
+    text = query.get("sort", "")
+    if text.removeprefix("-") not in known:
+        text = default
+    return text.removeprefix("-"), text.startswith("-")

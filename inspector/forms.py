@@ -1,0 +1,83 @@
+"""What people may send. Each error is a sentence that says what to do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from runs.editing import RunChanges
+from runs.models import Run
+from runs.models.run import Weights
+from runs.uploads import Wishes
+
+__all__ = ["AnswerForm", "EditRunForm", "UploadForm"]
+
+MOST_REPETITIONS = 100_000
+_LONG = {"max_length": "This is longer than %(limit_value)d characters. Shorten it."}
+_COUNT = {
+    "invalid": "This is not a whole number. Give a number such as 20, or leave it empty.",
+    "min_value": "Give at least 1, or leave it empty.",
+    "max_value": f"Give at most {MOST_REPETITIONS:,}.",
+}
+
+
+def _name(**options: Any) -> forms.CharField:
+    return forms.CharField(max_length=200, error_messages={**_LONG, **options.pop("error_messages", {})}, **options)
+
+
+def _count() -> forms.IntegerField:
+    return forms.IntegerField(required=False, min_value=1, max_value=MOST_REPETITIONS, error_messages=_COUNT)
+
+
+class UploadForm(forms.Form):
+    """What may be said about files before they are read."""
+
+    model = _name(required=False)
+    benchmark = _name(required=False)
+    repetitions = _count()
+    run = _name(required=False)
+
+    def wishes(self) -> Wishes:
+        """Of a valid form."""
+        return Wishes(
+            model=self.cleaned_data["model"],
+            benchmark=self.cleaned_data["benchmark"],
+            repetitions=self.cleaned_data["repetitions"],
+            run=self.cleaned_data["run"],
+        )
+
+
+class AnswerForm(UploadForm):
+    """The answer to a file that does not say which model it is of: the name, or the run to add it to."""
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        if not cleaned.get("model") and not cleaned.get("run") and "model" not in self.errors:
+            self.add_error("model", "The model's name is missing. Give the name, or choose the run to add the file to.")
+        return cleaned
+
+
+class EditRunForm(forms.Form):
+    model = _name(error_messages={"required": "The model's name is missing. Give a name."})
+    benchmark = _name(error_messages={"required": "The benchmark's name is missing. Give a name."})
+    provider = _name(required=False)
+    weights = forms.ChoiceField(required=False, choices=Weights.choices)
+    repetitions = _count()
+    note = forms.CharField(required=False, max_length=10_000, strip=True, error_messages=_LONG)
+
+    @staticmethod
+    def facts_of(run: Run) -> dict[str, Any]:
+        """What the form shows first."""
+        return {
+            "model": run.model,
+            "benchmark": run.benchmark.name,
+            "provider": run.provider,
+            "weights": run.weights,
+            "repetitions": None if run.repetitions_inferred else run.repetitions,
+            "note": run.note,
+        }
+
+    def changes(self) -> RunChanges:
+        """Of a valid form."""
+        return RunChanges(**self.cleaned_data)

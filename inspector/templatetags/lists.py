@@ -1,0 +1,40 @@
+"""Formats of the list pages: times, widths of bars, and the strip of repetitions."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django import template
+
+register = template.Library()
+
+_CLASSES = {"p": "passed", "f": "failed", "e": "error"}
+
+
+@register.filter
+def moment(time: datetime | None) -> str:
+    """A time in UTC: `28 Nov 2026, 16:20`; a dash for None."""
+    return "–" if time is None else f"{time.day} {time:%b %Y, %H:%M}"
+
+
+@register.filter
+def width(part: float, whole: float) -> str:
+    """Length of a bar from 0 to 100, as an SVG attribute wants it."""
+    return f"{100 * part / whole:.2f}" if whole else "0"
+
+
+@register.filter
+def limit(count: int) -> str:
+    """A limit as the settings write it, where a unit is a power of 1,024: `8 GB`, `1.5 MB`."""
+    size, unit = float(count), "B"
+    for larger in ("KB", "MB", "GB", "TB"):
+        if size < 1024:
+            break
+        size, unit = size / 1024, larger
+    return f"{size:.1f} {unit}".replace(".0 ", " ")
+
+
+@register.filter
+def dots(verdicts: str) -> list[str]:
+    """The classes of a strip's dots from its letters."""
+    return [_CLASSES.get(letter, "none") for letter in verdicts]

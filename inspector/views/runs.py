@@ -1,0 +1,66 @@
+"""`/` and `/runs/<slug>/`: the runs, one run, correcting it, deleting it."""
+
+from __future__ import annotations
+
+from django.http import HttpResponse
+from django.views.decorators.http import require_http_methods, require_safe
+
+from inspector.filters import run_filters, task_filters
+from inspector.forms import EditRunForm
+from inspector.http import HtmxHttpRequest, redirect_to, render_page
+from runs.editing import delete_run, deletion_of, edit_run, lowest_repetitions
+from runs.errors import IngestError
+from runs.models.run import Weights
+from runs.queries.runs import run_list, run_or_404, run_page
+from runs.queries.uploads import benchmark_names
+
+
+@require_safe
+def index(request: HtmxHttpRequest) -> HttpResponse:
+    """All runs; without any, how to get the first."""
+    found = run_list(run_filters(request.GET))
+    template = "runs/index.html" if found.stored else "runs/empty.html"
+    return render_page(request, template, {"list": found}, partial="found" if found.stored else None)
+
+
+@require_safe
+def detail(request: HtmxHttpRequest, slug: str) -> HttpResponse:
+    page = run_page(slug, task_filters(request.GET))
+    return render_page(request, "runs/detail.html", {"page": page}, partial="tasks")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def edit(request: HtmxHttpRequest, slug: str) -> HttpResponse:
+    run = run_or_404(slug)
+    form = EditRunForm(request.POST) if request.method == "POST" else EditRunForm(initial=EditRunForm.facts_of(run))
+    if form.is_bound and form.is_valid():
+        try:
+            edit_run(run, form.changes())
+        except IngestError as error:
+            form.add_error(None, str(error))
+        else:
+            return redirect_to(request, "run", slug)
+    context = {
+        "run": run,
+        "form": form,
+        "weights": Weights.choices,
+        "benchmarks": benchmark_names(),
+        "least": lowest_repetitions(run),
+    }
+    return render_page(request, "runs/edit.html", context, status=422 if form.errors else 200)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete(request: HtmxHttpRequest, slug: str) -> HttpResponse:
+    """Asks first, and says what goes."""
+    run = run_or_404(slug)
+    problem = ""
+    if request.method == "POST":
+        try:
+            delete_run(run)
+        except IngestError as error:
+            problem = str(error)
+        else:
+            return redirect_to(request, "runs")
+    context = {"run": run, "deletion": deletion_of(run), "problem": problem}
+    return render_page(request, "runs/delete.html", context, status=409 if problem else 200)

@@ -1,0 +1,189 @@
+"""`/uploads/`: files on their way in, what they asked, and what became of each."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from typing import Any, cast
+
+from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
+from django.http import HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from inspector.companions import matched_files
+from inspector.filters import page_number
+from inspector.forms import AnswerForm, UploadForm
+from inspector.http import HtmxHttpRequest, redirect_to, render_page, wants_part
+from runs.errors import RunsError
+from runs.models import Upload, UploadState
+from runs.queries.uploads import Problem, benchmark_names, problem_rows, run_choices, upload_list, upload_row
+from runs.tasks import work
+from runs.uploads import Wishes, accept_upload, answer_upload, retry_upload, stop_upload
+
+# One byte more than the reader takes, so that it says what is wrong.
+COMPANION_LIMIT = (2 << 20) + 1
+# Room for the other parts of the form, so that a file of exactly the limit is not refused.
+_FORM_ROOM = 2 << 20
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+@csrf_exempt
+@require_http_methods(["GET", "HEAD", "POST"])
+def index(request: HtmxHttpRequest) -> HttpResponse:
+    """The list, and the place to drop files on.
+
+    A request that is too long is refused before its body is read; the check of the form's token reads the body, so it
+    comes behind.
+    """
+    length = request.META.get("CONTENT_LENGTH") or "0"
+    if request.method == "POST" and length.isdecimal() and int(length) > settings.UPLOAD_LIMIT + _FORM_ROOM:
+        return render_page(request, "uploads/too_large.html", {"limit": settings.UPLOAD_LIMIT}, status=413)
+    return _index(request)
+
+
+@csrf_protect
+def _index(request: HtmxHttpRequest) -> HttpResponse:
+    if request.method != "POST":
+        return _list(request)
+    form = UploadForm(request.POST)
+    files = cast("list[UploadedFile]", request.FILES.getlist("files"))
+    if not form.is_valid() or not files:
+        problems = [str(problem) for errors in form.errors.values() for problem in errors]
+        return _refused(request, problems or ["No file was chosen. Choose at least one result file."], form)
+    stored, problems = _accept(files, form.wishes())
+    if problems:
+        return _refused(request, problems, form)
+    if len(stored) == 1 and wants_part(request):
+        return _one(request, stored[0].pk)
+    return redirect_to(request, "uploads")
+
+
+def _accept(files: list[UploadedFile], wishes: Wishes) -> tuple[list[Upload], list[str]]:
+    """Takes in each file with its companion. One that is refused does not hold up the others."""
+    stored = []
+    matched, alone = matched_files([file.name or "" for file in files])
+    problems = [
+        f"{files[at].name!r} describes a run, and its result file was not sent along. Send both at once: "
+        "the two names begin alike."
+        for at in alone
+    ]
+    for at, companion in matched:
+        file = files[at]
+        beside = None
+        if companion is not None:
+            beside = files[companion].read(COMPANION_LIMIT)
+        try:
+            upload = accept_upload(file.name or "without a name", file.chunks(), companion=beside, wishes=wishes)
+        except RunsError as error:
+            problems.append(f"{file.name!r}: {error}")
+            continue
+        if upload.state == UploadState.WAITING:
+            work.delay_on_commit()
+        stored.append(upload)
+    return stored, problems
+
+
+def _list(
+    request: HtmxHttpRequest, problems: list[str] | None = None, form: UploadForm | None = None, status: int = 200
+) -> HttpResponse:
+    context = {
+        "list": upload_list(page_number(request.GET)),
+        "limit": settings.UPLOAD_LIMIT,
+        "form": form or UploadForm(),
+        "problems": problems or [],
+    }
+    return render_page(request, "uploads/index.html", context, status=status)
+
+
+def _refused(request: HtmxHttpRequest, problems: list[str], form: UploadForm) -> HttpResponse:
+    if wants_part(request):
+        return render_page(request, "uploads/refused.html", {"problems": problems}, status=422)
+    return _list(request, problems, form, status=422)
+
+
+@require_safe
+def detail(request: HtmxHttpRequest, pk: int) -> HttpResponse:
+    """One upload. Asked by htmx, only its entry: that is how an entry follows its file."""
+    return _one(request, pk)
+
+
+def _one(request: HtmxHttpRequest, pk: int, form: AnswerForm | None = None) -> HttpResponse:
+    upload = upload_row(pk)
+    context: dict[str, Any] = {"upload": upload, "form": form, "full": True}
+    if upload.asking:
+        context |= {"runs": run_choices(), "benchmarks": benchmark_names()}
+    return render_page(
+        request, "uploads/detail.html", context, partial="entry", status=422 if form and form.errors else 200
+    )
+
+
+@require_POST
+def answer(request: HtmxHttpRequest, pk: int) -> HttpResponse:
+    upload = upload_or_404(pk)
+    form = AnswerForm(request.POST)
+    if form.is_valid():
+        try:
+            answer_upload(upload, form.wishes())
+        except RunsError as error:
+            form.add_error(None, str(error))
+        else:
+            work.delay_on_commit()
+            return _after(request, pk)
+    return _one(request, pk, form)
+
+
+@require_POST
+def stop(request: HtmxHttpRequest, pk: int) -> HttpResponse:
+    stop_upload(upload_or_404(pk))
+    return _after(request, pk)
+
+
+@require_POST
+def retry(request: HtmxHttpRequest, pk: int) -> HttpResponse:
+    upload = upload_or_404(pk)
+    try:
+        retry_upload(upload)
+    except RunsError as error:
+        return _refused(request, [str(error)], UploadForm())
+    work.delay_on_commit()
+    return _after(request, pk)
+
+
+@require_safe
+def problems(request: HtmxHttpRequest, pk: int) -> StreamingHttpResponse:
+    """Every line that was not stored, as CSV."""
+    upload_or_404(pk)
+    response = StreamingHttpResponse(_csv(problem_rows(pk)), content_type="text/csv; charset=utf-8")
+    response.headers["Content-Disposition"] = f'attachment; filename="upload-{pk}-lines.csv"'
+    return response
+
+
+def upload_or_404(pk: int) -> Upload:
+    return get_object_or_404(Upload, pk=pk)
+
+
+def _after(request: HtmxHttpRequest, pk: int) -> HttpResponse:
+    return _one(request, pk) if wants_part(request) else redirect_to(request, "uploads")
+
+
+class _Line:
+    """A file for the csv writer that gives back what is written."""
+
+    def write(self, text: str) -> str:
+        return text
+
+
+def _csv(rows: Iterator[Problem]) -> Iterator[str]:
+    writer = csv.writer(_Line())
+    yield writer.writerow(["line", "kind", "uid", "repetition", "reason", "kept"])
+    for row in rows:
+        repetition = "" if row.repetition is None else row.repetition
+        yield writer.writerow([row.line, row.kind, _cell(row.uid), repetition, _cell(row.reason), _cell(row.kept)])
+
+
+def _cell(text: str) -> str:
+    """Text that no table program takes for a formula."""
+    return f"'{text}" if text.lstrip(" ").startswith(_FORMULA) else text

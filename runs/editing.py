@@ -1,0 +1,228 @@
+"""Correcting what is said about a run, and deleting one with all that only it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+from django.db import transaction
+from django.db.models import Exists, Max, OuterRef, Q, QuerySet, Subquery
+
+from runs.errors import IngestError
+from runs.models import (
+    Attempt,
+    AttemptEffect,
+    AttemptPart,
+    Benchmark,
+    Payload,
+    PayloadPart,
+    Run,
+    Task,
+    TaskTally,
+    ToolUse,
+    Trace,
+    Upload,
+    UploadState,
+)
+
+__all__ = ["Deletion", "RunChanges", "delete_run", "deletion_of", "edit_run", "lowest_repetitions"]
+
+_BATCH = 500
+
+
+class RunChanges(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run is said to be, whole: each fact replaces the stored one."""
+
+    model: str
+    benchmark: str
+    provider: str = ""
+    weights: str = ""
+    """A value of `runs.models.run.Weights`."""
+    repetitions: int | None = None
+    """k; None takes it from the rows: the highest repetition + 1."""
+    note: str = ""
+
+
+class Deletion(msgspec.Struct, frozen=True, kw_only=True):
+    """What goes with a run."""
+
+    attempts: int
+    """Replaced errors included."""
+    payloads: int
+    """States, tables and tool lists that no other run uses."""
+    uploads: int
+    """Files in the history that brought rows of it; they stay."""
+
+
+def lowest_repetitions(run: Run) -> int:
+    """The smallest k that the recorded attempts allow."""
+    highest = Attempt.objects.filter(run=run, current=True).aggregate(Max("repetition"))["repetition__max"]
+    return 0 if highest is None else int(highest) + 1
+
+
+@transaction.atomic
+def edit_run(run: Run, changes: RunChanges) -> Run:
+    """Corrects the facts of a run; its address stays.
+
+    Raises `IngestError` where k contradicts the rows, or where the benchmark changes while the run is being read.
+    """
+    run = Run.objects.select_for_update().get(pk=run.pk)
+    least = lowest_repetitions(run)
+    if changes.repetitions is not None and changes.repetitions < least:
+        raise IngestError(
+            f"{changes.repetitions:,} repetitions are too few: repetition {least - 1:,} is recorded, and they count "
+            f"from 0. Give {least:,} or more."
+        )
+    model = changes.model.strip()
+    if model != run.model:
+        run.model, run.model_inferred = model, False
+    if changes.repetitions is None:
+        run.repetitions, run.repetitions_inferred = least, True
+    elif changes.repetitions != run.repetitions:
+        run.repetitions, run.repetitions_inferred = changes.repetitions, False
+    else:
+        run.repetitions_inferred = False
+    run.provider, run.weights, run.note = changes.provider.strip(), changes.weights, changes.note.strip()
+    name = changes.benchmark.strip()
+    if name != Benchmark.objects.values_list("name", flat=True).get(pk=run.benchmark_id):
+        _refuse_while_reading(run, "change its benchmark")
+        _move(run, name)
+    run.save()
+    return run
+
+
+def _refuse_while_reading(run: Run, what: str) -> None:
+    reading = Upload.objects.filter(run=run, state__in=[UploadState.WAITING, UploadState.READING]).first()
+    if reading is not None:
+        raise IngestError(
+            f"The run is being read from {reading.file_name!r}. Wait until that is done, or stop it on the page of "
+            f"uploads, and then {what}."
+        )
+
+
+def _move(run: Run, name: str) -> None:
+    """Points the run's attempts and tallies at the tasks of another benchmark, which are made where it lacks them."""
+    target, _ = Benchmark.objects.get_or_create(name=name)
+    left = run.benchmark_id
+    tasks = Task.objects.filter(tallies__run=run) | Task.objects.filter(attempts__run=run)
+    Task.objects.bulk_create(
+        [
+            Task(benchmark=target, uid=uid, domain=domain)
+            for uid, domain in tasks.order_by("uid").values_list("uid", "domain").distinct()
+        ],
+        ignore_conflicts=True,
+    )
+    uid = Task.objects.filter(pk=OuterRef(OuterRef("task_id"))).values("uid")[:1]
+    same = Subquery(Task.objects.filter(benchmark=target, uid=Subquery(uid)).values("pk")[:1])
+    Attempt.objects.filter(run=run).update(task_id=same)
+    TaskTally.objects.filter(run=run).update(task_id=same)
+    run.benchmark = target
+    run.save(update_fields=["benchmark"])
+    _drop_unused_tasks(left)
+
+
+def _drop_unused_tasks(benchmark: int) -> None:
+    """A benchmark's tasks are those that stored runs brought along. Without any it goes too, unless something was set
+    by hand."""
+    Task.objects.filter(
+        ~Exists(Attempt.objects.filter(task=OuterRef("pk"))),
+        ~Exists(TaskTally.objects.filter(task=OuterRef("pk"))),
+        benchmark=benchmark,
+    ).delete()
+    Benchmark.objects.filter(
+        ~Exists(Task.objects.filter(benchmark=OuterRef("pk"))),
+        ~Exists(Run.objects.filter(benchmark=OuterRef("pk"))),
+        pk=benchmark,
+        tool_overrides={},
+    ).delete()
+
+
+def deletion_of(run: Run) -> Deletion:
+    """What `delete_run` would take along."""
+    wholes = _wholes_of_only(run)
+    parts = Payload.objects.filter(
+        Exists(PayloadPart.objects.filter(part=OuterRef("pk"), whole__in=wholes)),
+        ~Exists(PayloadPart.objects.filter(part=OuterRef("pk")).exclude(whole__in=wholes)),
+        ~Exists(AttemptPart.objects.filter(payload=OuterRef("pk"))),
+    )
+    return Deletion(
+        attempts=Attempt.objects.filter(run=run).count(),
+        payloads=wholes.count() + parts.count(),
+        uploads=Upload.objects.filter(run=run).count(),
+    )
+
+
+def _wholes_of_only(run: Run) -> QuerySet[Payload]:
+    """Payloads that attempts of this run use, and nothing else does."""
+    uses = AttemptPart.objects.filter(payload=OuterRef("pk"))
+    return Payload.objects.filter(
+        Exists(uses.filter(attempt__run=run)),
+        ~Exists(uses.filter(~Q(attempt__run=run))),
+        ~Exists(PayloadPart.objects.filter(part=OuterRef("pk"))),
+    )
+
+
+@transaction.atomic
+def delete_run(run: Run) -> Deletion:
+    """Deletes a run with its attempts, traces and the payloads that nothing else uses. Its uploads stay as history.
+
+    All or nothing. Raises `IngestError` while the run is being read.
+    """
+    run = Run.objects.select_for_update().select_related("benchmark").get(pk=run.pk)
+    _refuse_while_reading(run, "delete it")
+    Upload.objects.filter(run=run, run_name="").update(run_name=str(run)[:500])
+    uploads = Upload.objects.filter(run=run).update(run=None)
+    used = list(
+        AttemptPart.objects.filter(attempt__run=run)
+        .order_by("payload_id")
+        .values_list("payload_id", flat=True)
+        .distinct()
+    )
+    # Model by model, leaves first: each is then one statement that reads no payload.
+    for model in (AttemptEffect, ToolUse, AttemptPart, Trace):
+        model.objects.filter(attempt__run=run).delete()
+    attempts = Attempt.objects.filter(run=run).delete()[1].get("runs.Attempt", 0)
+    TaskTally.objects.filter(run=run).delete()
+    benchmark = run.benchmark_id
+    run.delete()
+    _drop_unused_tasks(benchmark)
+    return Deletion(attempts=attempts, payloads=_drop_unused_payloads(used), uploads=uploads)
+
+
+def _drop_unused_payloads(candidates: Iterable[int]) -> int:
+    """Deletes those of the payloads (ids) that nothing uses, then the tables only they held. Returns how many went."""
+    tables: set[int] = set()
+    gone = 0
+    for ids in _batches(candidates):
+        unused = list(_unused(ids))
+        links = PayloadPart.objects.filter(whole__in=unused)
+        tables.update(links.values_list("part_id", flat=True))
+        links.delete()
+        gone += _delete(unused)
+    for ids in _batches(sorted(tables)):
+        gone += _delete(list(_unused(ids)))
+    return gone
+
+
+def _unused(ids: list[int]) -> QuerySet[Payload, int]:
+    return Payload.objects.filter(
+        ~Exists(AttemptPart.objects.filter(payload=OuterRef("pk"))),
+        ~Exists(PayloadPart.objects.filter(part=OuterRef("pk"))),
+        pk__in=ids,
+    ).values_list("pk", flat=True)
+
+
+def _delete(ids: list[int]) -> int:
+    # Without `data`: what is deleted need not be read first.
+    return Payload.objects.filter(pk__in=ids).only("pk").delete()[1].get("runs.Payload", 0)
+
+
+def _batches(ids: Iterable[int]) -> Iterator[list[int]]:
+    batch: list[int] = []
+    for pk in ids:
+        batch.append(pk)
+        if len(batch) == _BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch

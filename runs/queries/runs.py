@@ -1,0 +1,334 @@
+"""What the pages `/` and `/runs/<slug>/` show. Both read tallies, never attempts."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from django.http import Http404
+
+from runs.benchmarks import THINKINGBOX_BENCH
+from runs.models import Run, TaskTally, Upload
+from runs.queries.numbers import Counts, Numbers, TaskClass, class_of, numbers_by_run, numbers_of
+from runs.queries.paging import Page, paginate
+from runs.queries.uploads import reading_now
+
+__all__ = [
+    "RUN_SORTS", "TASK_SORTS", "Choice", "RunFilters", "RunList", "RunPage", "RunRow", "TaskFilters", "TaskRow",
+    "run_facts", "run_list", "run_or_404", "run_page",
+]  # fmt: skip
+
+RUNS_PER_PAGE = 100
+TASKS_PER_PAGE = 100
+
+
+class Choice(msgspec.Struct, frozen=True):
+    """A value to filter by, and how many rows it leaves."""
+
+    value: str
+    count: int
+    chosen: bool
+
+
+class RunFilters(msgspec.Struct, frozen=True, kw_only=True):
+    benchmark: str = ""
+    text: str = ""
+    sort: str = "created"
+    descending: bool = True
+    page: int = 1
+
+
+class RunRow(msgspec.Struct, frozen=True, kw_only=True):
+    pk: int
+    slug: str
+    model: str
+    model_inferred: bool
+    benchmark: str
+    is_demo: bool
+    created_at: datetime
+    numbers: Numbers
+    reading: int | None
+    """The upload that is being read into it."""
+
+
+class RunList(msgspec.Struct, frozen=True, kw_only=True):
+    rows: list[RunRow]
+    page: Page
+    stored: int
+    """All runs, before filtering."""
+    benchmarks: list[Choice]
+    filters: RunFilters
+
+
+def _share(value: float | None) -> tuple[bool, float]:
+    """Orders what is not computable below everything."""
+    return (value is not None, value or 0.0)
+
+
+_RUN_KEYS: dict[str, Callable[[RunRow], Any]] = {
+    "model": lambda row: row.model.casefold(),
+    "benchmark": lambda row: row.benchmark.casefold(),
+    "attempts": lambda row: row.numbers.recorded,
+    "errors": lambda row: row.numbers.errors,
+    "pass": lambda row: _share(row.numbers.pass_at_1),
+    "solved": lambda row: _share(row.numbers.breadth),
+    "all": lambda row: _share(row.numbers.always / row.numbers.complete if row.numbers.complete else None),
+    "created": lambda row: row.pk,
+}
+RUN_SORTS = frozenset(_RUN_KEYS)
+
+
+def run_list(filters: RunFilters) -> RunList:
+    """The stored runs with their numbers. Four queries, however many runs there are."""
+    runs = list(Run.objects.select_related("benchmark").order_by("pk"))
+    numbers = numbers_by_run()
+    reading = reading_now([run.pk for run in runs])
+    rows = [
+        RunRow(
+            pk=run.pk,
+            slug=run.slug,
+            model=run.model,
+            model_inferred=run.model_inferred,
+            benchmark=run.benchmark.name,
+            is_demo=run.is_demo,
+            created_at=run.created_at,
+            numbers=numbers.get(run.pk, Numbers(k=run.repetitions)),
+            reading=reading[run.pk][0] if run.pk in reading else None,
+        )
+        for run in runs
+    ]
+    wanted = filters.text.casefold()
+    found = [row for row in rows if wanted in f"{row.model}\n{row.benchmark}".casefold()]
+    names = Counter(row.benchmark for row in found)
+    chosen = [row for row in found if filters.benchmark in {"", row.benchmark}]
+    chosen.sort(key=_RUN_KEYS[filters.sort], reverse=filters.descending)
+    shown, page = paginate(chosen, filters.page, RUNS_PER_PAGE)
+    return RunList(
+        rows=shown,
+        page=page,
+        stored=len(rows),
+        benchmarks=[
+            Choice("", len(found), not filters.benchmark),
+            *(Choice(name, names[name], name == filters.benchmark) for name in sorted(names)),
+        ],
+        filters=filters,
+    )
+
+
+class TaskFilters(msgspec.Struct, frozen=True, kw_only=True):
+    show: TaskClass | None = None
+    domain: str = ""
+    text: str = ""
+    sort: str = "name"
+    descending: bool = False
+    page: int = 1
+
+
+class TaskRow(msgspec.Struct, frozen=True, kw_only=True):
+    uid: str
+    name: str
+    file: str
+    """The part of the uid before the name; empty where there is none."""
+    domain: str
+    counts: Counts
+    k: int
+    kind: TaskClass
+    verdicts: str
+    """One letter a repetition, filled up to k with `.`; may be cut where a task has very many repetitions."""
+    differences: int
+
+    @property
+    def missing(self) -> int:
+        return max(0, self.k - self.counts.recorded)
+
+    @property
+    def expected(self) -> int:
+        return max(self.k, self.counts.recorded)
+
+
+class DomainRow(msgspec.Struct, frozen=True):
+    name: str
+    numbers: Numbers
+
+
+class Coverage(msgspec.Struct, frozen=True):
+    """How the run's tasks lie in a benchmark whose tasks are known."""
+
+    benchmark: str
+    tasks: int
+    covered: int
+    foreign: int
+    """Tasks of the run that do not belong to it."""
+    claimed: bool
+    """The run is said to be of this benchmark."""
+
+
+class Source(msgspec.Struct, frozen=True):
+    """An upload that brought rows of the run."""
+
+    pk: int
+    file_name: str
+    stored: int
+    not_stored: int
+    created_at: datetime
+
+
+class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What is said about a run."""
+
+    pk: int
+    slug: str
+    model: str
+    model_inferred: bool
+    benchmark: str
+    provider: str
+    weights: str
+    k: int
+    k_inferred: bool
+    note: str
+    is_demo: bool
+    settings: list[tuple[str, str]]
+    """Name and value as text, sorted by name."""
+    started_at: datetime | None
+    duration: float | None
+    created_at: datetime
+
+
+class RunPage(msgspec.Struct, frozen=True, kw_only=True):
+    run: RunFacts
+    numbers: Numbers
+    domains: list[DomainRow]
+    coverage: Coverage | None
+    tasks: list[TaskRow]
+    page: Page
+    kinds: list[Choice]
+    filters: TaskFilters
+    sources: list[Source]
+    reading: int | None
+    reading_share: float
+
+
+_TASK_KEYS: dict[str, Callable[[TaskRow], Any]] = {
+    "name": lambda row: (row.name.casefold(), row.uid),
+    "domain": lambda row: row.domain.casefold(),
+    "passed": lambda row: row.counts.passed,
+    "failed": lambda row: row.counts.failed,
+    "errors": lambda row: row.counts.errors,
+    "missing": lambda row: row.missing,
+    "differences": lambda row: row.differences,
+}
+TASK_SORTS = frozenset(_TASK_KEYS)
+_SOURCES_SHOWN = 20
+
+
+def run_page(slug: str, filters: TaskFilters) -> RunPage:
+    """One run with its tasks. Five queries, however many tasks. Raises Http404."""
+    run = run_or_404(slug)
+    tasks = _task_rows(run)
+    by_domain: defaultdict[str, list[Counts]] = defaultdict(list)
+    for task in tasks:
+        by_domain[task.domain].append(task.counts)
+    reading = reading_now([run.pk]).get(run.pk)
+    kinds = Counter(row.kind for row in tasks if _matches(row, filters.domain, filters.text))
+    chosen = [row for row in tasks if filters.show in {None, row.kind} and _matches(row, filters.domain, filters.text)]
+    chosen.sort(key=_TASK_KEYS[filters.sort], reverse=filters.descending)
+    shown, page = paginate(chosen, filters.page, TASKS_PER_PAGE)
+    return RunPage(
+        run=run_facts(run),
+        numbers=numbers_of((task.counts for task in tasks), run.repetitions),
+        domains=[DomainRow(name, numbers_of(by_domain[name], run.repetitions)) for name in sorted(by_domain)],
+        coverage=_coverage(run.benchmark.name, {task.uid for task in tasks}),
+        tasks=shown,
+        page=page,
+        kinds=[
+            Choice("", kinds.total(), filters.show is None),
+            *(Choice(kind.value, kinds[kind], filters.show is kind) for kind in TaskClass),
+        ],
+        filters=filters,
+        sources=_sources(run),
+        reading=None if reading is None else reading[0],
+        reading_share=0.0 if reading is None else reading[1],
+    )
+
+
+def run_or_404(slug: str) -> Run:
+    run = Run.objects.select_related("benchmark").filter(slug=slug).first()
+    if run is None:
+        raise Http404
+    return run
+
+
+def run_facts(run: Run) -> RunFacts:
+    return RunFacts(
+        pk=run.pk,
+        slug=run.slug,
+        model=run.model,
+        model_inferred=run.model_inferred,
+        benchmark=run.benchmark.name,
+        provider=run.provider,
+        weights=run.get_weights_display() if run.weights else "",
+        k=run.repetitions,
+        k_inferred=run.repetitions_inferred,
+        note=run.note,
+        is_demo=run.is_demo,
+        settings=sorted((name, _as_text(value)) for name, value in run.settings.items()),
+        started_at=run.started_at,
+        duration=run.duration,
+        created_at=run.created_at,
+    )
+
+
+def padded(verdicts: str, k: int) -> str:
+    """A strip with a dot for each expected repetition."""
+    return verdicts.ljust(min(k, 1000), ".")
+
+
+def _task_rows(run: Run) -> list[TaskRow]:
+    k = run.repetitions
+    rows = TaskTally.objects.filter(run=run).order_by("task__uid").select_related("task")
+    return [_task_row(tally, k) for tally in rows]
+
+
+def _task_row(tally: TaskTally, k: int) -> TaskRow:
+    file, _, name = tally.task.uid.rpartition(":")
+    counts = Counts(tally.recorded, tally.passed, tally.failed, tally.errors, tally.with_states)
+    return TaskRow(
+        uid=tally.task.uid,
+        name=name or tally.task.uid,
+        file=file,
+        domain=tally.task.domain,
+        counts=counts,
+        k=k,
+        kind=class_of(counts, k),
+        verdicts=padded(tally.verdicts, k),
+        differences=tally.differences,
+    )
+
+
+def _matches(row: TaskRow, domain: str, text: str) -> bool:
+    return domain in {"", row.domain} and text.casefold() in f"{row.uid}\n{row.domain}".casefold()
+
+
+def _coverage(benchmark: str, uids: set[str]) -> Coverage | None:
+    """None where neither the run's name nor any of its tasks has to do with the one benchmark whose tasks are known."""
+    known = THINKINGBOX_BENCH
+    covered = len(uids & known.uids)
+    claimed = benchmark == known.name
+    if not uids or not (claimed or covered):
+        return None
+    return Coverage(known.name, len(known.uids), covered, len(uids) - covered, claimed)
+
+
+def _sources(run: Run) -> list[Source]:
+    uploads: Iterable[Upload] = Upload.objects.filter(run=run).order_by("-created_at", "-pk")[:_SOURCES_SHOWN]
+    return [
+        Source(upload.pk, upload.file_name, upload.stored, upload.rejected + upload.conflicts, upload.created_at)
+        for upload in uploads
+    ]
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()

@@ -1,0 +1,262 @@
+"""What the pages of uploads show."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+import msgspec
+from django.db.models import Count, F, Q, QuerySet, Window
+from django.db.models.functions import RowNumber
+from django.http import Http404
+from django.utils import timezone
+
+from runs.models import Benchmark, Chunk, ChunkState, Run, Upload, UploadProblem, UploadState
+from runs.queries.numbers import Numbers, numbers_by_run
+from runs.queries.paging import Page, page_of
+from runs.uploads import suggestion_for, upload_warnings
+
+__all__ = ["Problem", "UploadList", "UploadRow", "problem_rows", "reading_now", "upload_list", "upload_row"]
+
+PAGE_SIZE = 25
+ACTIVE_LIMIT = 100
+PROBLEMS_IN_LIST = 5
+PROBLEMS_ON_PAGE = 50
+ACTIVE = (UploadState.ASKING, UploadState.WAITING, UploadState.READING)
+
+
+class Problem(msgspec.Struct, frozen=True):
+    line: int
+    kind: str
+    reason: str
+    uid: str
+    repetition: int | None
+    kept: str
+
+
+class RunLink(msgspec.Struct, frozen=True):
+    slug: str
+    title: str
+    numbers: Numbers
+
+
+class UploadRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One uploaded file and what became of it."""
+
+    pk: int
+    file_name: str
+    size: int
+    state: str
+    reader: str
+    error: str
+    read: int
+    stored: int
+    same: int
+    replaced: int
+    passed: int
+    failed: int
+    errors: int
+    conflicts: int
+    rejected: int
+    created_at: datetime
+    seconds: float | None
+    """From the start of reading to its end, or until now."""
+    seconds_left: float | None
+    progress: float
+    """Share of the file that is stored, from 0 to 1; an estimate until the file is cut."""
+    run: RunLink | None
+    run_name: str
+    problems: list[Problem]
+    problem_total: int
+    warnings: list[str]
+    suggested_model: str
+    benchmark: str
+    repetitions: int | None
+    can_retry: bool
+
+    @property
+    def asking(self) -> bool:
+        return self.state == UploadState.ASKING
+
+    @property
+    def moving(self) -> bool:
+        """Something changes by itself, so the page asks again."""
+        return self.state in {UploadState.WAITING, UploadState.READING}
+
+    @property
+    def tone(self) -> str:
+        """`ok`, `warn`, `bad` or `dim`."""
+        if self.state == UploadState.FAILED:
+            return "bad"
+        if self.state == UploadState.DONE:
+            return "warn" if self.not_stored or self.warnings else "ok"
+        return "warn" if self.state in {UploadState.STOPPED, UploadState.ASKING} else "dim"
+
+    @property
+    def not_stored(self) -> int:
+        return self.rejected + self.conflicts
+
+    @property
+    def notes(self) -> int:
+        """Lines that were stored and have something to be said about them."""
+        return max(0, self.problem_total - self.not_stored)
+
+    @property
+    def rate(self) -> float | None:
+        """Rows a minute."""
+        return self.read * 60 / self.seconds if self.seconds and self.read else None
+
+
+class RunChoice(msgspec.Struct, frozen=True):
+    slug: str
+    title: str
+
+
+class UploadList(msgspec.Struct, frozen=True):
+    active: list[UploadRow]
+    finished: list[UploadRow]
+    page: Page
+    runs: list[RunChoice]
+    """Stored runs that a file can be added to, newest first."""
+    benchmarks: list[str]
+
+
+def upload_list(page: int = 1) -> UploadList:
+    """The uploads that are not finished, and a page of those that are."""
+    active = list(_uploads().filter(state__in=ACTIVE)[:ACTIVE_LIMIT])
+    done = _uploads().exclude(state__in=ACTIVE)
+    where = page_of(done.count(), page, PAGE_SIZE)
+    finished = list(done[max(0, where.first - 1) : where.last])
+    rows = _rows([*active, *finished], PROBLEMS_IN_LIST)
+    return UploadList(rows[: len(active)], rows[len(active) :], where, run_choices(), benchmark_names())
+
+
+def upload_row(pk: int) -> UploadRow:
+    """One upload with its first problems. Raises Http404."""
+    upload = _uploads().filter(pk=pk).first()
+    if upload is None:
+        raise Http404
+    return _rows([upload], PROBLEMS_ON_PAGE)[0]
+
+
+def run_choices(limit: int = 200) -> list[RunChoice]:
+    runs = Run.objects.select_related("benchmark")[:limit]
+    return [RunChoice(run.slug, f"{run.model} on {run.benchmark.name}") for run in runs]
+
+
+def benchmark_names(limit: int = 200) -> list[str]:
+    return list(Benchmark.objects.values_list("name", flat=True)[:limit])
+
+
+def problem_rows(pk: int) -> Iterator[Problem]:
+    """Everything that is to be said about the lines of an upload, in order; one pass over the database."""
+    for problem in UploadProblem.objects.filter(upload=pk).order_by("line", "id").iterator(2000):
+        yield _problem(problem)
+
+
+def reading_now(runs: Sequence[int]) -> dict[int, tuple[int, float]]:
+    """Run → (upload, share stored) for the runs that are being read. Two queries."""
+    uploads = list(
+        Upload.objects.filter(run__in=runs, state__in=[UploadState.WAITING, UploadState.READING]).order_by("pk")
+    )
+    chunks = _chunk_counts(uploads)
+    return {upload.run_id: (upload.pk, _progress(upload, chunks)) for upload in uploads if upload.run_id is not None}
+
+
+def _uploads() -> QuerySet[Upload]:
+    return Upload.objects.select_related("run__benchmark").order_by("-created_at", "-pk")
+
+
+def _rows(uploads: Sequence[Upload], problem_limit: int) -> list[UploadRow]:
+    problems = _first_problems(uploads, problem_limit)
+    totals = _problem_totals(uploads)
+    chunks = _chunk_counts([upload for upload in uploads if upload.state in ACTIVE])
+    numbers = numbers_by_run({upload.run_id for upload in uploads if upload.run_id is not None})
+    return [
+        _row(upload, problems[upload.pk], totals.get(upload.pk, 0), _progress(upload, chunks), numbers)
+        for upload in uploads
+    ]
+
+
+def _row(
+    upload: Upload, problems: list[Problem], total: int, progress: float, numbers: dict[int, Numbers]
+) -> UploadRow:
+    elapsed = None
+    if upload.started_at is not None:
+        elapsed = ((upload.finished_at or timezone.now()) - upload.started_at).total_seconds()
+    moving = upload.state in {UploadState.WAITING, UploadState.READING}
+    run = upload.run
+    return UploadRow(
+        pk=upload.pk,
+        file_name=upload.file_name,
+        size=upload.size,
+        state=upload.state,
+        reader=upload.reader,
+        error=upload.error,
+        read=upload.read,
+        stored=upload.stored,
+        same=upload.same,
+        replaced=upload.replaced,
+        passed=upload.passed,
+        failed=upload.failed,
+        errors=upload.errors,
+        conflicts=upload.conflicts,
+        rejected=upload.rejected,
+        created_at=upload.created_at,
+        seconds=elapsed,
+        seconds_left=elapsed * (1 - progress) / progress if moving and elapsed and progress > 0.02 else None,
+        progress=progress,
+        run=None
+        if run is None
+        else RunLink(run.slug, f"{run.model} on {run.benchmark.name}", numbers.get(run.pk, Numbers(k=run.repetitions))),
+        run_name=upload.run_name,
+        problems=problems,
+        problem_total=total,
+        warnings=upload_warnings(upload),
+        suggested_model=upload.model or suggestion_for(upload),
+        benchmark=upload.benchmark,
+        repetitions=upload.repetitions,
+        can_retry=upload.state == UploadState.STOPPED and bool(upload.path),
+    )
+
+
+def _problem(problem: UploadProblem) -> Problem:
+    return Problem(problem.line, problem.kind, problem.reason, problem.uid, problem.repetition, problem.kept)
+
+
+def _first_problems(uploads: Sequence[Upload], limit: int) -> defaultdict[int, list[Problem]]:
+    numbered = (
+        UploadProblem.objects.filter(upload__in=[upload.pk for upload in uploads])
+        .annotate(place=Window(RowNumber(), partition_by="upload", order_by=[F("line").asc(), F("id").asc()]))
+        .filter(place__lte=limit)
+        .order_by("upload_id", "line", "id")
+    )
+    found: defaultdict[int, list[Problem]] = defaultdict(list)
+    for problem in numbered:
+        found[problem.upload_id].append(_problem(problem))
+    return found
+
+
+def _problem_totals(uploads: Sequence[Upload]) -> dict[int, int]:
+    rows = UploadProblem.objects.order_by().filter(upload__in=[upload.pk for upload in uploads]).values("upload")
+    return {row["upload"]: row["total"] for row in rows.annotate(total=Count("id"))}
+
+
+def _chunk_counts(uploads: Sequence[Upload]) -> dict[int, tuple[int, int]]:
+    """Upload → (chunks stored, chunks cut so far). Chunk 0 is the cutting itself."""
+    rows = (
+        Chunk.objects.order_by()
+        .filter(upload__in=[upload.pk for upload in uploads], number__gt=0)
+        .values("upload")
+        .annotate(stored=Count("id", filter=Q(state=ChunkState.DONE)), total=Count("id"))
+    )
+    return {row["upload"]: (row["stored"], row["total"]) for row in rows}
+
+
+def _progress(upload: Upload, chunks: dict[int, tuple[int, int]]) -> float:
+    if upload.state == UploadState.DONE:
+        return 1.0
+    stored, total = chunks.get(upload.pk, (0, 0))
+    cut = 1.0 if upload.split_done else min(1.0, upload.bytes_split / upload.size) if upload.size else 0.0
+    return cut * stored / total if total else 0.0
