@@ -135,8 +135,18 @@ def _writes(task: Task, rng: random.Random, kind: str, argument: str) -> _Plan:
         return _Plan([*worded, extra], f"To be thorough I also call {extra.tool}.", len(worded))
     if kind == "other":
         calls, thought = task.others[number]
-        return _Plan(list(calls), thought)
+        return _Plan(list(calls), thought, _parting(task, calls))
     return _Plan(worded)
+
+
+def _parting(task: Task, calls: tuple[Call, ...]) -> int:
+    """Where calls leave the required ones, wordings aside."""
+    for number, (one, required) in enumerate(zip(calls, task.writes, strict=False)):
+        free = {name for write, name in task.wordings if write == number}
+        names = {*one.arguments, *required.arguments} - free
+        if one.tool != required.tool or any(one.arguments.get(n) != required.arguments.get(n) for n in names):
+            return number
+    return min(len(calls), len(task.writes))
 
 
 def _worded(task: Task, number: int, rng: random.Random) -> Call:
