@@ -54,12 +54,12 @@ class _Seat:
         self.stored = stored
         self.row = row
 
-    @property
-    def where(self) -> str:
-        if self.row is not None:
-            return f"line {self.row.line}"
-        assert self.stored is not None
-        return _origin(self.stored)
+    def where(self, upload: Upload) -> str:
+        """Where the row came from, as told in a list of `upload`'s lines."""
+        origin = self.stored.upload if self.stored is not None else upload
+        if origin is None:
+            return "a row stored earlier"
+        return f"line {self.placed.line}" + (f" of {origin.file_name}" if origin.pk != upload.pk else "")
 
 
 class _Plan:
@@ -109,7 +109,7 @@ class _Plan:
                 self.history.append(row)
             case Outcome.KEEP:
                 report.conflicts += 1
-                self._conflict(row.line, row.uid, row.repetition, seat.where)
+                self._conflict(row.line, row.uid, row.repetition, seat.where(self.upload))
             case Outcome.DISPLACE:
                 report.conflicts += 1
                 report.count(seat.placed.verdict, -1)
@@ -300,9 +300,3 @@ def _write(run: Run, reader: str, tasks: dict[str, Task], plan: _Plan) -> None:
     ToolUse.objects.bulk_create(
         ToolUse(attempt_id=pk, **msgspec.structs.asdict(tool)) for pk, row in stored for tool in row.tools
     )
-
-
-def _origin(attempt: Attempt) -> str:
-    if attempt.upload is None:
-        return "a row stored earlier"
-    return f"line {attempt.line} of {attempt.upload.file_name}"

@@ -28,7 +28,8 @@ def run_named(slug: str) -> Run:
 
 def known_run(sha256: str, model: str, benchmark: str) -> Run | None:
     """The run that the same bytes went to before, unless another model or benchmark is named now."""
-    candidates = Run.objects.select_related("benchmark").filter(uploads__sha256=sha256).distinct().order_by("pk")
+    found = Run.objects.filter(uploads__sha256=sha256, uploads__read__gt=0)
+    candidates = found.select_related("benchmark").distinct().order_by("pk")
     for run in candidates:
         if model in {"", run.model} and benchmark in {"", run.benchmark.name}:
             return run
@@ -63,7 +64,7 @@ def run_for(upload: Upload, uids: Collection[str]) -> Run:
 
 
 def _save_with_slug(run: Run) -> None:
-    stem = slugify(f"{run.benchmark.name} {run.model}")[:180] or "run"
+    stem = slugify(f"{run.benchmark.name} {run.model}".replace(".", "-"))[:180] or "run"
     number = 1
     while True:
         run.slug = stem if number == 1 else f"{stem}-{number}"

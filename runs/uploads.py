@@ -217,7 +217,8 @@ def retry_upload(upload: Upload) -> None:
             )
         locked.error = ""
         ask = not locked.model and locked.run_id is None
-        locked.state = UploadState.ASKING if ask else UploadState.WAITING
+        begun = locked.chunks.filter(state=ChunkState.DONE).exists()
+        locked.state = UploadState.ASKING if ask else UploadState.READING if begun else UploadState.WAITING
         locked.save(update_fields=["state", "error"])
         if not ask:
             Chunk.objects.get_or_create(upload=locked, number=0)

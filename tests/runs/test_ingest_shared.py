@@ -34,10 +34,14 @@ COUNTS = ("read", "stored", "same", "replaced", "passed", "failed", "errors", "c
 
 
 def ingest(*arguments: str | Path) -> dict[str, Any]:
-    """Runs the command on one file and returns its JSON answer."""
+    """Runs the command on one file and returns its JSON answer, with the exit status as `exit`."""
     out = io.StringIO()
-    call_command("ingest", *map(str, arguments), "--json", stdout=out, stderr=io.StringIO())
-    answer: dict[str, Any] = json.loads(out.getvalue())
+    status: str | int | None = 0
+    try:
+        call_command("ingest", *map(str, arguments), "--json", stdout=out, stderr=io.StringIO())
+    except SystemExit as ended:
+        status = ended.code
+    answer: dict[str, Any] = json.loads(out.getvalue()) | {"exit": status}
     return answer
 
 
@@ -45,9 +49,9 @@ def counts(answer: dict[str, Any]) -> dict[str, int]:
     return {name: len(answer[name]) if isinstance(answer[name], list) else answer[name] for name in COUNTS}
 
 
-def expected(stored: int, passed: int, failed: int, errors: int, **others: int) -> dict[str, int]:
-    known = {"read": stored, "stored": stored, "passed": passed, "failed": failed, "errors": errors}
-    return {name: 0 for name in COUNTS} | known | others
+def expected(rows: int, passed: int, failed: int, errors: int, **others: int) -> dict[str, int]:
+    known = {"read": rows, "stored": rows, "passed": passed, "failed": failed, "errors": errors}
+    return dict.fromkeys(COUNTS, 0) | known | others
 
 
 @pytest.mark.parametrize("bundle", BUNDLES)

@@ -1,0 +1,203 @@
+"""A file on its way through the workers' steps, without a broker: the database alone says what is to do."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.utils import timezone
+from pytest_django import Settings
+
+from runs import ingest as ingest_module
+from runs.chunks import MOST_TRIES, anything_waits, claim_next, renew, set_exhausted_aside
+from runs.errors import IngestError
+from runs.ingest import close, split, store_claimed
+from runs.models import Attempt, Chunk, Run, TaskTally, Upload
+from runs.uploads import Wishes, accept_upload, answer_upload, retry_upload, stop_upload
+from tests.factories import make_row, write_jsonl
+
+pytestmark = pytest.mark.django_db
+
+COMPANION = b"""
+setup_config:
+  orchestrator:
+    agent_model:
+      deployment: birch-2
+      temperature: 1.0
+run_start_dt: '2026-11-01T10:00:00Z'
+"""
+
+
+@pytest.fixture(autouse=True)
+def _small_chunks(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.UPLOADS_DIR = tmp_path / "uploads"
+    settings.UPLOADS_DIR.mkdir()
+    monkeypatch.setattr(ingest_module, "ROWS_A_CHUNK", 4)
+
+
+def file_of(tmp_path: Path, count: int) -> list[bytes]:
+    outcomes = ("passed", "failed", "system")
+    rows = [make_row(repetition=number, outcome=outcomes[number % 3]) for number in range(count)]  # type: ignore[arg-type]
+    return [write_jsonl(tmp_path / "rows.jsonl", rows).read_bytes()]
+
+
+def work_all() -> int:
+    """What a worker does, until nothing waits. Returns the number of chunks done."""
+    done = 0
+    while (chunk := claim_next()) is not None:
+        if chunk.number == 0:
+            split(chunk, hint=lambda: None)
+        else:
+            store_claimed(chunk)
+        close(chunk.upload_id)
+        done += 1
+    return done
+
+
+def numbers(upload: Upload) -> tuple[str, int, int, int, int, int]:
+    upload.refresh_from_db()
+    return (upload.state, upload.read, upload.stored, upload.passed, upload.failed, upload.errors)
+
+
+def test_a_file_with_its_companion_goes_through_in_chunks(tmp_path: Path, settings: Settings) -> None:
+    upload = accept_upload("desk.birch-2.jsonl", file_of(tmp_path, 10), companion=COMPANION)
+    assert upload.state == "waiting"
+    assert work_all() == 4
+    assert numbers(upload) == ("done", 10, 10, 4, 3, 3)
+    run = Run.objects.get()
+    assert (run.model, run.model_inferred, run.benchmark.name, run.repetitions) == ("birch-2", False, "desk", 10)
+    assert TaskTally.objects.get().verdicts == "pfepfepfep"
+    assert list(settings.UPLOADS_DIR.iterdir()) == []
+
+
+def test_without_a_name_for_the_model_it_is_asked_for(tmp_path: Path) -> None:
+    upload = accept_upload("rows.jsonl", file_of(tmp_path, 3))
+    assert (upload.state, anything_waits()) == ("asking", False)
+    with pytest.raises(IngestError, match="model's name is missing"):
+        answer_upload(upload, Wishes())
+    answer_upload(upload, Wishes(model="birch-2", repetitions=5))
+    assert work_all() == 2
+    run = Run.objects.get()
+    assert (run.model, run.repetitions, run.repetitions_inferred) == ("birch-2", 5, False)
+
+
+def test_a_file_that_no_reader_knows_fails_at_once_and_is_not_kept(tmp_path: Path, settings: Settings) -> None:
+    upload = accept_upload("picture.jsonl", [b"\x89PNG\r\n\x1a\n" + bytes(50)])
+    assert (upload.state, anything_waits()) == ("failed", False)
+    assert "PNG" in upload.error
+    assert list(settings.UPLOADS_DIR.iterdir()) == []
+
+
+def test_a_file_beyond_the_limit_leaves_nothing(tmp_path: Path, settings: Settings) -> None:
+    settings.UPLOAD_LIMIT = 10
+    with pytest.raises(IngestError, match="larger than 10 bytes"):
+        accept_upload("rows.jsonl", [b"12345678", b"90ab"])
+    assert list(settings.UPLOADS_DIR.iterdir()) == []
+
+
+def test_a_chunk_taken_over_by_another_worker_stores_nothing_of_the_first(tmp_path: Path, settings: Settings) -> None:
+    accept_upload("desk.birch-2.jsonl", file_of(tmp_path, 4), companion=COMPANION)
+    cutting = claim_next()
+    assert cutting is not None
+    split(cutting, hint=lambda: None)
+    slow = claim_next()
+    assert slow is not None
+    Chunk.objects.filter(pk=slow.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+    quick = claim_next()
+    assert quick is not None
+    assert quick.pk == slow.pk
+    assert (renew(slow), renew(quick)) == (False, True)
+    file = settings.UPLOADS_DIR / slow.path
+    data = file.read_bytes()
+    assert store_claimed(quick) is not None
+    file.write_bytes(data)
+    assert store_claimed(slow) is None
+    assert Attempt.objects.count() == 4
+
+
+def test_cutting_begun_again_goes_on_behind_the_last_chunk(tmp_path: Path) -> None:
+    upload = accept_upload("desk.birch-2.jsonl", file_of(tmp_path, 10), companion=COMPANION)
+    cutting = claim_next()
+    assert cutting is not None
+
+    class Killed(Exception):
+        pass
+
+    def killed() -> None:
+        if upload.chunks.count() == 3:
+            raise Killed
+
+    with pytest.raises(Killed):
+        split(cutting, hint=killed)
+    Chunk.objects.filter(pk=cutting.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+    work_all()
+    assert numbers(upload) == ("done", 10, 10, 4, 3, 3)
+    assert sorted(upload.chunks.values_list("number", flat=True)) == [0, 1, 2, 3]
+
+
+def test_a_stopped_upload_keeps_what_it_has_and_goes_on_when_tried_again(tmp_path: Path) -> None:
+    upload = accept_upload("desk.birch-2.jsonl", file_of(tmp_path, 10), companion=COMPANION)
+    for _ in range(2):
+        chunk = claim_next()
+        assert chunk is not None
+        if chunk.number:
+            store_claimed(chunk)
+        else:
+            split(chunk, hint=lambda: None)
+    stop_upload(upload)
+    assert numbers(upload)[:3] == ("stopped", 4, 4)
+    assert work_all() == 0
+    retry_upload(upload)
+    work_all()
+    assert numbers(upload) == ("done", 10, 10, 4, 3, 3)
+
+
+def test_a_chunk_that_ends_its_worker_each_time_is_set_aside_and_the_rest_is_stored(tmp_path: Path) -> None:
+    upload = accept_upload("desk.birch-2.jsonl", file_of(tmp_path, 10), companion=COMPANION)
+    cutting = claim_next()
+    assert cutting is not None
+    split(cutting, hint=lambda: None)
+    poisonous = upload.chunks.get(number=2)
+    for _ in range(MOST_TRIES):
+        Chunk.objects.exclude(pk=poisonous.pk).filter(state="waiting").update(state="parked")
+        assert claim_next() == poisonous
+        Chunk.objects.filter(pk=poisonous.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+    assert claim_next() is None
+    Chunk.objects.filter(state="parked").update(state="waiting")
+    set_exhausted_aside()
+    work_all()
+    assert numbers(upload)[:3] == ("stopped", 6, 6)
+    assert "Part 2 of the file could not be stored" in upload.error
+    retry_upload(upload)
+    work_all()
+    assert numbers(upload) == ("done", 10, 10, 4, 3, 3)
+
+
+def test_chunks_in_any_order_give_what_one_pass_gives(tmp_path: Path) -> None:
+    rows = [
+        make_row(outcome="system"),
+        *(make_row(repetition=number) for number in range(1, 5)),
+        make_row(outcome="passed"),
+        make_row(repetition=2, outcome="passed"),
+        make_row(repetition=3),
+    ]
+    data = [write_jsonl(tmp_path / "rows.jsonl", rows).read_bytes()]
+    seen = []
+    for order in ("number", "-number"):
+        upload = accept_upload("desk.birch-2.jsonl", data, companion=COMPANION, wishes=Wishes(model=f"m{order}"))
+        cutting = claim_next()
+        assert cutting is not None
+        split(cutting, hint=lambda: None)
+        for pk in list(upload.chunks.filter(number__gt=0).order_by(order).values_list("pk", flat=True)):
+            Chunk.objects.filter(upload=upload, number__gt=0, state="waiting").exclude(pk=pk).update(state="parked")
+            chunk = claim_next()
+            assert chunk is not None
+            store_claimed(chunk)
+            Chunk.objects.filter(state="parked").update(state="waiting")
+        assert close(upload.pk) is True
+        problems = [(p.line, p.kind, p.kept) for p in upload.problems.all()]
+        attempts = Attempt.objects.filter(run=upload.run, current=True).order_by("repetition")
+        seen.append((numbers(upload), problems, list(attempts.values_list("repetition", "verdict", "line"))))
+    assert seen[0] == seen[1]
+    assert seen[0][0] == ("done", 8, 5, 1, 4, 0)
