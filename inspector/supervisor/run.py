@@ -77,6 +77,10 @@ class Supervisor:
             finally:
                 self._stop()
 
+    @property
+    def first_job_runs(self) -> bool:
+        return self._first is not None
+
     def _look(self, first_done: Callable[[int], None]) -> None:
         """Starts again what ended, and notes the end of the first job."""
         now = time.monotonic()

@@ -74,6 +74,8 @@ class Command(BaseCommand):
                 self._say("Port 8000 is taken, so another one was chosen.")
             self._say(f"Twentyfold is running at {url}")
             self._say(f"{options['workers']} workers. Data and logs are in {settings.DATA_DIR}. Ctrl-C ends it.")
+            if supervisor.first_job_runs:
+                self._say("The demo runs are still being loaded, and appear when that is done.")
             if not options["no_browser"] and has_desktop():
                 webbrowser.open(url)
 
