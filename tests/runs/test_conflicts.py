@@ -55,7 +55,7 @@ def current_after(rows: list[Placed]) -> Placed:
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(list(Verdict))), min_size=2, max_size=4))
 def test_the_order_of_arrival_never_decides_which_row_is_current(rows: list[tuple[str, Verdict]]) -> None:
     # One content has one verdict.
-    verdicts = {digest: verdict for digest, verdict in reversed(rows)}
+    verdicts = dict(reversed(rows))
     lines = [placed(digest, verdicts[digest], line) for line, (digest, _) in enumerate(rows, start=1)]
     expected = current_after(lines).digest
     assert {current_after(list(order)).digest for order in permutations(lines)} == {expected}
