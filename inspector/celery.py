@@ -28,6 +28,8 @@ SWEEP_TASK = "runs.tasks.sweep"
 
 app = Celery("twentyfold", set_as_current=True)
 app.conf.update(
+    # Brokers are shared: this name is not another program's.
+    task_default_queue="twentyfold",
     task_serializer="json",
     accept_content=["json"],
     task_ignore_result=True,

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import redis
 from celery import Celery
 from kombu import Connection, Exchange, Queue
 
@@ -30,17 +31,22 @@ SERVICES = {
 
 
 @contextmanager
-def worker(folder: Path, queue: str, broker: str = "") -> Iterator[subprocess.Popen[bytes]]:
+def worker(folder: Path, queue: str, broker: str = "", default_queue: str = "") -> Iterator[subprocess.Popen[bytes]]:
     kept = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
     with (folder / "worker.log").open("wb") as log:
         process = subprocess.Popen(
             [
-                sys.executable, "-m", "celery", "--app", "inspector", "worker", "--pool", "solo", "--queues", queue,
-                "--include", "tests.inspector.worker_tasks", "--without-gossip", "--without-mingle",
-                "--without-heartbeat", "--hostname", f"{queue}@%h",
+                sys.executable, "-m", "celery", "--app", "tests.inspector.worker_app", "worker",
+                "--pool", "solo", "--queues", queue, "--without-gossip", "--without-mingle", "--without-heartbeat",
+                "--hostname", f"{queue}@%h",
             ],
             cwd=PROJECT,
-            env=kept | {"TWENTYFOLD_DATA_DIR": str(folder), "CELERY_BROKER_URL": broker},
+            env=kept
+            | {
+                "TWENTYFOLD_DATA_DIR": str(folder),
+                "CELERY_BROKER_URL": broker,
+                "TWENTYFOLD_TEST_QUEUE": default_queue or queue,
+            },
             stdout=log,
             stderr=log,
         )  # fmt: skip
@@ -85,10 +91,10 @@ def test_a_task_over_the_embedded_broker_and_an_orderly_end(tmp_path: Path, queu
 
 def test_a_worker_asks_for_a_sweep_when_it_starts(tmp_path: Path, queue: str) -> None:
     folder = tmp_path / "broker" / "queue"
-    with worker(tmp_path, queue):
+    with worker(tmp_path, queue, default_queue="sweeps"):
         end = time.monotonic() + PATIENCE
         # The worker takes from another queue, so the message stays where it was put.
-        while not (messages := list(folder.glob("*.celery.msg"))) and time.monotonic() < end:
+        while not (messages := list(folder.glob("*.sweeps.msg"))) and time.monotonic() < end:
             time.sleep(0.05)
     assert SWEEP_TASK in messages[0].read_text(encoding="utf-8")
     assert '"expires": "' in messages[0].read_text(encoding="utf-8")
@@ -107,7 +113,16 @@ def test_a_task_over_a_service(tmp_path: Path, queue: str, name: str) -> None:
             send(url, {}, queue, tmp_path / "written")
             assert arrives(tmp_path / "written") == "done", (tmp_path / "worker.log").read_text(encoding="utf-8")
     finally:
-        with Connection(url) as connection:
-            channel = connection.channel()
-            Queue(queue).bind(channel).delete()
-            Exchange(queue).bind(channel).delete()
+        forget(url, queue)
+
+
+def forget(url: str, queue: str) -> None:
+    """Leaves nothing of a test in a service that others use too."""
+    with Connection(url) as connection:
+        channel = connection.channel()
+        Queue(queue).bind(channel).delete()
+        Exchange(queue).bind(channel).delete()
+    if url.startswith("redis:"):
+        with redis.Redis.from_url(url) as client:
+            for key in client.scan_iter(f"*{queue}*"):
+                client.delete(key)
