@@ -37,10 +37,17 @@ Row = RawRecord | Problem
 
 
 class _FileRow(msgspec.Struct, array_like=True):
-    """A row, or what is wrong with a line, in a chunk file."""
+    """A row, or what is wrong with a line, in a chunk file: one of the two is there."""
 
-    record: RawRecord | None
-    problem: Problem | None
+    record: RawRecord | None = None
+    problem: Problem | None = None
+
+    @property
+    def row(self) -> Row:
+        if self.record is not None:
+            return self.record
+        assert self.problem is not None
+        return self.problem
 
 
 def chunked(rows: Iterator[Row]) -> Iterator[list[Row]]:
@@ -140,7 +147,7 @@ def split(chunk: Chunk, hint: Callable[[], None]) -> None:
 
 def _write_chunk(upload: Upload, reader: Reader, number: int, part: list[Row], position: int) -> None:
     path = chunk_folder(upload) / f"{number}.zst"
-    rows = [_FileRow(row, None) if isinstance(row, RawRecord) else _FileRow(None, row) for row in part]
+    rows = [_FileRow(record=row) if isinstance(row, RawRecord) else _FileRow(problem=row) for row in part]
     partial = path.with_suffix(".part")
     partial.write_bytes(zstandard.ZstdCompressor(level=1).compress(msgspec.msgpack.encode(rows)))
     partial.replace(path)
@@ -158,8 +165,7 @@ def store_claimed(chunk: Chunk) -> ChunkReport | None:
     data = (settings.UPLOADS_DIR / chunk.path).read_bytes()
     rows = msgspec.msgpack.decode(zstandard.ZstdDecompressor().decompress(data), type=list[_FileRow])
     reader = reader_named(upload.reader)
-    part: list[Row] = [row.record or row.problem for row in rows if row.record or row.problem]
-    prepared = _prepared(reader, part, upload.run)
+    prepared = _prepared(reader, [row.row for row in rows], upload.run)
     report = _store(upload, reader, prepared, fence=lambda: fence(chunk))
     if report is not None:
         (settings.UPLOADS_DIR / chunk.path).unlink(missing_ok=True)
