@@ -142,21 +142,28 @@ def observed_tools(effects: Sequence[Effect], steps: Sequence[Step]) -> frozense
     index = _by_value(calls)
     tools: set[str] = set()
     for effect in changed:
+        record = effect.after if effect.field is None else {effect.field: effect.after}
+        if not isinstance(record, dict):
+            continue
         key = effect.after_key or effect.key
-        for call in _candidates(index, key):
-            how = _carries(call, effect.table, key)
-            if how is None:
-                continue
-            if effect.field is not None and not effect.created:
-                value = _named_value(call.arguments, effect.field)
-                if value is not UNSET and _alike(value, effect.after):
-                    tools.add(call.tool)
-                continue
-            record = {effect.field: effect.after} if effect.field is not None else effect.after
-            if isinstance(record, dict) and _equal_fields(call.given, record, key):
-                tools.add(call.tool)
-            break  # only the first call that shows a new record can have made it
+        carrying = [call for call in _candidates(index, key) if _carries(call, effect.table, key) is not None]
+        if effect.before is UNSET and carrying:
+            made, *carrying = carrying  # only the first call that shows a new record can have made it
+            if _equal_fields(made.given, record, key):
+                tools.add(made.tool)
+        tools.update(call.tool for call in carrying if key in call.given and _gives(call, record))
     return frozenset(tools)
+
+
+def _gives(call: _Call, record: Mapping[str, Any]) -> bool:
+    """Whether the arguments give a field its new value. In a whole record ids do not count: look-ups give them too."""
+    for name, after in record.items():
+        if len(record) > 1 and name.endswith("id"):
+            continue
+        value = _named_value(call.arguments, name)
+        if value is not UNSET and value is not None and _alike(value, after):
+            return True
+    return False
 
 
 def _call(step: Step) -> _Call:

@@ -112,7 +112,11 @@ def _is_named(record: Record, named: Record) -> bool:
 def _applied(change: Change, named: Record, records: list[Record]) -> list[Record]:
     if change.field is None and change.before is UNSET:
         return [*records, change.after]
-    place = next((place for place, record in enumerate(records) if _is_named(record, named)), None)
+    whole = change.field is None  # a record without a key is told by its content alone
+    place = next(
+        (n for n, record in enumerate(records) if (same(record, change.before) if whole else _is_named(record, named))),
+        None,
+    )
     if place is None:
         raise KeyError(f"The table {change.table} has no record {canonical_json(named).decode()}.")
     if change.field is None:

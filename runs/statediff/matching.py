@@ -6,6 +6,7 @@ The order of records never decides anything: where a tie is left, keys and then 
 from __future__ import annotations
 
 import itertools
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -190,18 +191,19 @@ def pair_created(
         pairs.append((one, other))
         del left[one.identity], free[other.identity]
 
-    if key:
-        for identity, row in list(left.items()):
-            if identity in free and content(row) == content(free[identity]):
-                take(row, free[identity])
     of_required, of_after = content_without_ids or (content, content)
-    alike: dict[bytes, list[Row]] = {}
+    if key:
+        for of_one, of_other in ((content, content), (of_required, of_after)):
+            for identity, row in list(left.items()):
+                if identity in free and of_one(row) == of_other(free[identity]):
+                    take(row, free[identity])
+    alike: dict[bytes, deque[Row]] = {}
     for row in free.values() if left else ():
-        alike.setdefault(of_after(row), []).append(row)
+        alike.setdefault(of_after(row), deque()).append(row)
     for row in list(left.values()) if free else ():
-        candidates = [other for other in alike.get(of_required(row), []) if other.identity in free]
+        candidates = alike.get(of_required(row))
         if candidates:
-            take(row, next((other for other in candidates if key and other.identity == row.identity), candidates[0]))
+            take(row, candidates.popleft())
     for one, other in _best(left, free, by_key=bool(key), shared=shared):
         take(one, other)
     return [*pairs, *((row, None) for row in left.values()), *((None, row) for row in free.values())]
