@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import logging
 from collections.abc import Iterator
 from typing import Any, cast
 
@@ -12,6 +13,7 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from kombu.exceptions import OperationalError
 
 from inspector.companions import matched_files
 from inspector.filters import page_number
@@ -22,6 +24,8 @@ from runs.models import Upload, UploadState
 from runs.queries.uploads import Problem, benchmark_names, problem_rows, run_choices, upload_list, upload_row
 from runs.tasks import work
 from runs.uploads import Wishes, accept_upload, answer_upload, retry_upload, stop_upload
+
+logger = logging.getLogger(__name__)
 
 # One byte more than the reader takes, so that it says what is wrong.
 COMPANION_LIMIT = (2 << 20) + 1
@@ -81,7 +85,7 @@ def _accept(files: list[UploadedFile], wishes: Wishes) -> tuple[list[Upload], li
             problems.append(f"{file.name!r}: {error}")
             continue
         if upload.state == UploadState.WAITING:
-            work.delay_on_commit()
+            _hint()
         stored.append(upload)
     return stored, problems
 
@@ -130,7 +134,7 @@ def answer(request: HtmxHttpRequest, pk: int) -> HttpResponse:
         except RunsError as error:
             form.add_error(None, str(error))
         else:
-            work.delay_on_commit()
+            _hint()
             return _after(request, pk)
     return _one(request, pk, form)
 
@@ -148,7 +152,7 @@ def retry(request: HtmxHttpRequest, pk: int) -> HttpResponse:
         retry_upload(upload)
     except RunsError as error:
         return _refused(request, [str(error)], UploadForm())
-    work.delay_on_commit()
+    _hint()
     return _after(request, pk)
 
 
@@ -167,6 +171,14 @@ def upload_or_404(pk: int) -> Upload:
 
 def _after(request: HtmxHttpRequest, pk: int) -> HttpResponse:
     return _one(request, pk) if wants_part(request) else redirect_to(request, "uploads")
+
+
+def _hint() -> None:
+    """Tells the workers that something waits. Where the broker is away, their next sweep finds it."""
+    try:
+        work.delay()
+    except (OperationalError, OSError) as error:
+        logger.warning("The workers could not be told of an upload: %s", error)
 
 
 class _Line:

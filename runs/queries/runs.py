@@ -82,7 +82,7 @@ RUN_SORTS = frozenset(_RUN_KEYS)
 
 
 def run_list(filters: RunFilters) -> RunList:
-    """The stored runs with their numbers. Four queries, however many runs there are."""
+    """The stored runs with their numbers. Three queries however many runs there are, one more while one is being read."""
     runs = list(Run.objects.select_related("benchmark").order_by("pk"))
     numbers = numbers_by_run()
     reading = reading_now([run.pk for run in runs])
@@ -225,7 +225,7 @@ _SOURCES_SHOWN = 20
 
 
 def run_page(slug: str, filters: TaskFilters) -> RunPage:
-    """One run with its tasks. Five queries, however many tasks. Raises Http404."""
+    """One run with its tasks. Four queries however many tasks, one more while it is being read. Raises Http404."""
     run = run_or_404(slug)
     tasks = _task_rows(run)
     by_domain: defaultdict[str, list[Counts]] = defaultdict(list)

@@ -97,7 +97,7 @@ class TaskPage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def task_page(slug: str, uid: str, page: int = 1) -> TaskPage:
-    """A task of a run. Eight queries, however many attempts. Raises Http404."""
+    """A task of a run. Seven queries, however many attempts. Raises Http404."""
     run = run_or_404(slug)
     tally = TaskTally.objects.select_related("task").filter(run=run, task__uid=uid).first()
     if tally is None:

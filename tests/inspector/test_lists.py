@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from inspector.templatetags.lists import dots, limit, moment, width
+
+
+def test_moment() -> None:
+    assert moment(datetime(2026, 11, 8, 9, 5, tzinfo=UTC)) == "8 Nov 2026, 09:05"
+    assert moment(None) == "–"
+
+
+def test_width() -> None:
+    assert (width(1, 3), width(0, 3), width(3, 3), width(0, 0)) == ("33.33", "0.00", "100.00", "0")
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [(1000, "1000 B"), (1 << 20, "1 MB"), (8 << 30, "8 GB"), (3 << 19, "1.5 MB"), (1 << 50, "1024 TB")],
+)
+def test_limit(size: int, text: str) -> None:
+    assert limit(size) == text
+
+
+def test_dots() -> None:
+    assert dots("pfe.x") == ["passed", "failed", "error", "none", "none"]

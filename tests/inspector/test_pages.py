@@ -1,0 +1,68 @@
+"""The frame that every page shares, and the pages of errors."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from django.test import Client, RequestFactory
+from django.urls import reverse
+from pytest_django import DjangoDbBlocker
+
+from inspector.views import errors
+from tests.stored import outcomes, store
+
+INLINE = re.compile(r"<style|<script(?![^>]*\ssrc=)|\sstyle=|\son[a-z]+=|javascript:", re.IGNORECASE)
+TEMPLATES = sorted((Path(__file__).resolve().parents[2] / "templates").rglob("*.html"))
+
+
+@pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: path.name)
+def test_no_template_has_inline_script_or_style_or_trusts_a_text(template: Path) -> None:
+    text = template.read_text(encoding="utf-8")
+    assert INLINE.findall(text) == []
+    assert re.findall(r"\|\s*safe\b|\|\s*safeseq\b|autoescape off", text) == []
+
+
+@pytest.mark.django_db
+def test_each_page_has_its_title_a_main_and_one_heading(client: Client) -> None:
+    run = store(outcomes("a.py:one", "pf"))
+    titles = {
+        "/": "Runs · Twentyfold",
+        reverse("run", args=[run.slug]): "birch on desk · Twentyfold",
+        reverse("run_edit", args=[run.slug]): "Edit birch · Twentyfold",
+        reverse("run_delete", args=[run.slug]): "Delete birch · Twentyfold",
+        reverse("run_task", args=[run.slug, "a.py:one"]): "one · birch · Twentyfold",
+        "/uploads/": "Uploads · Twentyfold",
+    }
+    for address, title in titles.items():
+        text = client.get(address).content.decode()
+        assert f"<title>{title}</title>" in text
+        assert (text.count("<h1"), text.count('<main id="main"'), text.count('href="#main"')) == (1, 1, 1)
+        assert 'aria-current="' in text.partition("</nav>")[0]
+        # The theme is set before the style sheets paint anything.
+        assert text.index("js/theme.js") < text.index("css/tokens.css")
+
+
+@pytest.mark.django_db
+def test_a_page_that_is_not_there(client: Client) -> None:
+    answer = client.get("/nothing/")
+    assert answer.status_code == 404
+    assert "There is no such page" in answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "heading"),
+    [
+        (lambda request: errors.bad_request(request, ValueError()), 400, "The request could not be understood"),
+        (lambda request: errors.permission_denied(request, ValueError()), 403, "This page may not be opened"),
+        (errors.server_error, 500, "The page could not be made"),
+        (errors.csrf_failure, 403, "The form was refused"),
+    ],
+)
+def test_error_pages_need_no_database(answer, status: int, heading: str, django_db_blocker: DjangoDbBlocker) -> None:  # type: ignore[no-untyped-def]
+    with django_db_blocker.block():
+        made = answer(RequestFactory().get("/"))
+    text = made.content.decode()
+    assert (made.status_code, f"<h1>{heading}</h1>" in text) == (status, True)
+    assert 'href="/">All runs</a>' in text
