@@ -8,11 +8,12 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Any
 
-from asgiref.sync import ThreadSensitiveContext
+from asgiref.sync import ThreadSensitiveContext, sync_to_async
 from django.conf import settings
 from django.core.asgi import get_asgi_application
 
-from inspector.middleware import CONTENT_SECURITY_POLICY
+from inspector.middleware import STRICT_HEADERS
+from inspector.views.errors import too_large
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "inspector.settings")
 
@@ -25,7 +26,7 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 THREADS = 16
 """Requests at a time. A slow upload holds one, and a browser at most six; a thread that nobody needs never starts."""
 
-FORM_FIELDS = 1024 * 1024
+FORM_FIELDS = 2 * 1024 * 1024
 """What a form may hold beside its files, in bytes."""
 
 
@@ -96,17 +97,12 @@ class BodyLimit:
                 await self._refuse(send)
 
     async def _refuse(self, send: Send) -> None:
-        text = f"The upload is larger than the limit of {self._limit:,} bytes (TWENTYFOLD_UPLOAD_LIMIT).\n".encode()
-        headers = [
-            (b"content-type", b"text/plain; charset=utf-8"),
-            (b"content-length", str(len(text)).encode()),
-            (b"content-security-policy", CONTENT_SECURITY_POLICY.encode()),
-            (b"x-content-type-options", b"nosniff"),
-            # What is still on its way is not read.
-            (b"connection", b"close"),
-        ]
-        await send({"type": "http.response.start", "status": 413, "headers": headers})
-        await send({"type": "http.response.body", "body": text})
+        response = await sync_to_async(too_large)(settings.UPLOAD_LIMIT)
+        named = {**dict(response.items()), **STRICT_HEADERS, "Content-Length": str(len(response.content))}
+        # What is still on its way is not read.
+        headers = [(name.lower().encode(), value.encode()) for name, value in (*named.items(), ("Connection", "close"))]
+        await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
+        await send({"type": "http.response.body", "body": response.content})
 
 
 class HttpOnly:

@@ -12,6 +12,7 @@ SENTENCES = {
     400: "The request could not be understood.",
     403: "This page may not be opened.",
     404: "There is no such page.",
+    413: "The upload is larger than this server takes (TWENTYFOLD_UPLOAD_LIMIT). Nothing was stored.",
     500: "The page could not be made. The server's log says why.",
 }
 
@@ -44,3 +45,11 @@ def server_error(request: HttpRequest) -> HttpResponse:
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     """`csrf_failure.html`; `reason` is Django's, for the log and DEBUG only."""
     return _page(request, 403, "csrf_failure.html")
+
+
+def too_large(limit: int) -> HttpResponse:
+    """For a body of more than `limit` bytes, refused before there is a request. Asks the database for nothing."""
+    try:
+        return HttpResponse(loader.get_template("uploads/too_large.html").render({"limit": limit}), status=413)
+    except (TemplateDoesNotExist, TemplateSyntaxError):
+        return HttpResponse(f"{SENTENCES[413]}\n", status=413, content_type="text/plain; charset=utf-8")

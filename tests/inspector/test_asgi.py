@@ -8,8 +8,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from asgiref.sync import sync_to_async
+from pytest_django import Settings
 
 from inspector.asgi import Application, BodyLimit, HttpOnly, KeptThreads, Message, Receive, Scope, Send
+from inspector.middleware import STRICT_HEADERS
+from inspector.views.errors import SENTENCES
 
 SCOPE: Scope = {"type": "http", "headers": []}
 
@@ -55,11 +58,17 @@ def test_a_body_up_to_the_limit_passes() -> None:
 def test_a_body_that_says_it_is_too_large_is_refused_unread() -> None:
     scope = {**SCOPE, "headers": [(b"content-length", b"101")]}
     sent = answer_to(BodyLimit(echo, 100), scope, [])
-    assert (sent[0]["status"], sent[1]["body"]) == (
-        413,
-        b"The upload is larger than the limit of 100 bytes (TWENTYFOLD_UPLOAD_LIMIT).\n",
-    )
-    assert b"default-src 'none'" in dict(sent[0]["headers"])[b"content-security-policy"]
+    text, headers = sent[1]["body"].decode(), dict(sent[0]["headers"])
+    assert (sent[0]["status"], headers[b"content-length"]) == (413, str(len(sent[1]["body"])).encode())
+    assert ("The files are too large" in text, "This server takes" in text) == (True, True)
+    strict = {name.lower().encode(): value.encode() for name, value in STRICT_HEADERS.items()}
+    assert {name: headers.get(name) for name in strict} == strict
+
+
+def test_the_refusal_needs_no_template(settings: Settings) -> None:
+    settings.TEMPLATES = [{**settings.TEMPLATES[0], "DIRS": []}]
+    sent = answer_to(BodyLimit(echo, 100), SCOPE, parts(101))
+    assert (sent[0]["status"], sent[1]["body"]) == (413, f"{SENTENCES[413]}\n".encode())
 
 
 def test_a_body_that_turns_out_too_large_is_refused_on_the_way() -> None:
