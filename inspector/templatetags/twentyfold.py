@@ -24,6 +24,7 @@ _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]"
 )
 
+_WBR = format_html("<wbr{}>", "")
 _WORDS = {
     ValueKind.NULL: "null",
     ValueKind.EMPTY_TEXT: "empty text",
@@ -122,6 +123,22 @@ def plural(number: int, words: str) -> str:
     return f"{number:,} {one if number == 1 else many}"
 
 
+_SIGNS = {"correct": "=", "wrong": "≠", "missing": "−", "extra": "+", "ungraded": "·", "reported": "≠"}
+
+
+@register.filter
+def sign(kind: str) -> str:
+    """The sign of an effect's kind: it stands before the word, and is never alone."""
+    return _SIGNS.get(kind, "")
+
+
+@register.filter
+def breakable(name: str) -> SafeString:
+    """A name of a field or table that may break behind each underscore."""
+    parts = visible(name).split("_")
+    return format_html_join(format_html("_{}", _WBR), "{}", ((part,) for part in parts))
+
+
 @register.filter
 def value(shown: Shown) -> SafeString:
     """A value as it stands in a cell. What is no value is set apart by its class, never by quotes or brackets alone."""
@@ -133,7 +150,7 @@ def value(shown: Shown) -> SafeString:
             "", "<li{}><bdi>{}</bdi></li>", ((_surplus(item.differs), visible(item.text)) for item in shown.items)
         )
         return format_html('<ul class="set">{}</ul>', items)
-    name = "long" if shown.is_long else "v"
+    name = "long" if shown.is_long else "val"
     return format_html('<span class="{}" dir="auto">{}</span>', name, visible(shown.text))
 
 

@@ -19,6 +19,8 @@ PARTS = ("arguments", "response", "text")
 WINDOW = 64 * 1024
 """Characters of a payload that are shown at once, and at most shown as pairs."""
 NEXT_WINDOW = 4 * WINDOW
+_FLAT = 40
+"""Fields of an object inside a payload that are shown one by one."""
 _FOLD = 6
 """So many fields that a step did not write are shown beside those that it wrote; more are folded."""
 
@@ -56,7 +58,15 @@ def _arguments(arguments: Any, names: set[str]) -> PayloadPart:
     text = arguments if isinstance(arguments, str) else json_line(arguments)
     size = len(text.encode(errors="surrogatepass"))
     if isinstance(arguments, dict) and len(text) <= WINDOW:
-        pairs = [Pair(name=name, value=_nested(value), hit=name in names) for name, value in arguments.items()]
+        pairs = []
+        for name, value in arguments.items():
+            if isinstance(value, dict) and 0 < len(value) <= _FLAT:
+                pairs += [
+                    Pair(name=inner, inside=name, value=_nested(item), hit=inner in names)
+                    for inner, item in value.items()
+                ]
+            else:
+                pairs.append(Pair(name=name, value=_nested(value), hit=name in names))
         return PayloadPart(name="arguments", title="Arguments", size=size, pairs=pairs)
     if isinstance(arguments, str):
         return _text_part("arguments", "Arguments, not readable as JSON", arguments, size)
@@ -116,7 +126,24 @@ def _pairs(content: str, names: set[str]) -> list[Pair] | None:
         fields = msgspec.json.decode(content, type=dict[str, Raw])
     except (ValueError, msgspec.DecodeError, RecursionError):
         return None
-    return [Pair(name=name, value=_raw(bytes(raw)), hit=name in names) for name, raw in fields.items()] or None
+    pairs = []
+    for name, raw in fields.items():
+        inner = _fields(raw)
+        if inner is None:
+            pairs.append(Pair(name=name, value=_raw(bytes(raw)), hit=name in names))
+        else:
+            pairs += [
+                Pair(name=key, inside=name, value=_raw(bytes(item)), hit=key in names) for key, item in inner.items()
+            ]
+    return pairs or None
+
+
+def _fields(raw: Raw) -> dict[str, Raw] | None:
+    """The fields of a small object inside a payload, which is shown field by field; None for anything else."""
+    if bytes(raw)[:1] != b"{":
+        return None
+    fields = msgspec.json.decode(raw, type=dict[str, Raw])
+    return fields if 0 < len(fields) <= _FLAT else None
 
 
 def _once(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:

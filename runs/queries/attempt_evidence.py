@@ -42,12 +42,13 @@ def claim_of(record: AttemptRecord) -> Claim | None:
     messages = [step.index for step in record.steps if step.kind is StepKind.MESSAGE and step.role != "system"]
     return Claim(
         step=index, text=text[:_CLAIM], size=len(text.encode(errors="surrogatepass")),
-        cut=len(text) > _CLAIM, is_last=messages[-1] == index,
+        cut=len(text) > _CLAIM,
+        is_last=messages[-1] == index,
     )  # fmt: skip
 
 
 def cause_step(graded: GradedAttempt, steps: Sequence[Step]) -> int | None:
-    """The step behind the first failing effect: its last write, else the last failed try; None when there is neither."""
+    """The step behind the first failing effect: its last write, else the last failed try; None without either."""
     number = first_failing(graded.effects)
     if number is None:
         return None

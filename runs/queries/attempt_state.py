@@ -21,6 +21,7 @@ from runs.queries.attempt_structs import (
 )
 from runs.queries.values import Shown, ValueKind, shown, shown_lists
 from runs.records import Effect, EffectKind, GradedAttempt, Grading, StateSource, Step
+from runs.statediff.tables import same
 
 __all__ = ["first_failing", "state_panel", "step_link", "tried_steps", "writes_by_step"]
 
@@ -258,7 +259,9 @@ def _side(side: Any, name: str) -> Any:
 
 
 def _changed(effect: Effect) -> bool:
-    return effect.after is not UNSET and effect.kind is not EffectKind.MISSING and effect.after != effect.before
+    if effect.after is UNSET or effect.kind in {EffectKind.MISSING, EffectKind.REPORTED}:
+        return False
+    return not same(effect.after, effect.before)
 
 
 def _field(number: int, effect: Effect, failed: set[int], step: int) -> FieldRow:
@@ -283,7 +286,9 @@ def _field(number: int, effect: Effect, failed: set[int], step: int) -> FieldRow
         number=number, field=effect.field or "", kind=effect.kind.value, word=field_word(effect), before=before,
         after=marked[0] if marked else shown(effect.after, absent=_absent_later(effect)),
         required=marked[1] if marked else shown(effect.required, absent=_absent_later(effect)),
-        changed=_changed(effect), links=links, more_links=max(0, len(set(effect.steps)) - len(links)),
+        changed=_changed(effect), links=links,
+        earlier=max(0, len(effect.writes) - 3),
+        place=f"{effect.table}{effect.key} {effect.field or ''}",
         old=[
             OldValue(shown(write.value, absent=ValueKind.UNKNOWN, limit=70), step_link(write.step, since, failed))
             for write in effect.writes[1:3]
@@ -306,15 +311,15 @@ def _sums(effects: Sequence[Effect]) -> list[SumItem]:
         (effect.kind.value, effect.field is None) for effect in effects if not effect.positional
     )
     items = []
-    for kind in ("wrong", "missing", "extra", "reported", "correct"):
+    for kind in ("wrong", "missing", "extra", "correct"):
         for whole in (False, True):
             number = counts[kind, whole]
-            if number == 0:
-                continue
-            noun = _NOUNS[whole][number != 1]
-            if kind == "reported":
-                noun = "difference" if number == 1 else "differences"
-            items.append(SumItem(kind, f"{number:,} {kind} {'new ' if whole and kind == 'correct' else ''}{noun}"))
+            if number:
+                noun = _NOUNS[whole][number != 1]
+                items.append(SumItem(kind, f"{number:,} {kind} {'new ' if whole and kind == 'correct' else ''}{noun}"))
+    reported = counts["reported", False] + counts["reported", True]
+    if reported:
+        items.append(SumItem("reported", f"{reported:,} reported difference{'' if reported == 1 else 's'}"))
     ungraded = counts["ungraded", False] + counts["ungraded", True]
     if ungraded:
         items.append(SumItem("ungraded", f"{ungraded:,} ungraded"))

@@ -228,7 +228,12 @@ def _arguments_line(arguments: Any) -> str:
         return _cut(arguments if isinstance(arguments, str) else json_line(arguments), _ARGUMENTS)
     parts: list[str] = []
     used = 0
-    for name, value in arguments.items():
+    flat = [
+        pair
+        for name, value in arguments.items()
+        for pair in (value.items() if isinstance(value, dict) and value else [(name, value)])
+    ]
+    for name, value in flat:
         if value is None:
             continue
         text = value if isinstance(value, str) else json_line(value)

@@ -36,6 +36,8 @@ class FieldRow(msgspec.Struct, frozen=True, kw_only=True):
     """Position of its effect in the attempt's effects: its address within the page."""
     field: str
     kind: str
+    place: str = ""
+    """Table, key and field in one text."""
     word: str = ""
     before: Shown
     after: Shown
@@ -43,9 +45,10 @@ class FieldRow(msgspec.Struct, frozen=True, kw_only=True):
     changed: bool = False
     """The value after is another than before."""
     links: list[StepLink] = []
-    """Last first; those beyond `links` are counted in `more_links`."""
-    more_links: int = 0
+    """Last first."""
     old: list[OldValue] = []
+    earlier: int = 0
+    """Writes before those in `old`."""
     versions: list[Version] = []
     """Earlier values, oldest first; the final value is `after`, from step `since` on."""
     since: int = 0
@@ -74,6 +77,8 @@ class RecordCard(msgspec.Struct, frozen=True, kw_only=True):
     tried: StepLink | None = None
     """A failed call that named the record."""
     rows: list[FieldRow] = []
+    same: list[FieldRow] = []
+    """Fields that no effect names, where they were asked for."""
     since: int = 0
 
 
@@ -272,6 +277,8 @@ class Timeline(msgspec.Struct, frozen=True, kw_only=True):
 
 class Pair(msgspec.Struct, frozen=True, kw_only=True):
     name: str
+    inside: str = ""
+    """The object that the field is in, where that is not the payload itself."""
     value: Shown
     hit: bool = False
     """The step wrote this field."""
@@ -337,7 +344,7 @@ class TaskPanel(msgspec.Struct, frozen=True, kw_only=True):
     instructions: str | None
     policy: str | None
     private_context: str | None
-    tools: list[Tool] | None
+    tools: list[Tool]
 
 
 class HistoryEntry(msgspec.Struct, frozen=True):
@@ -376,5 +383,7 @@ class AttemptPage(msgspec.Struct, frozen=True, kw_only=True):
     unchanged: bool
     """Fields that are the same in all three states are shown as well."""
     checks: ChecksPanel
+    failing: int
+    """Graded differences from the required state."""
     task: TaskPanel | None = None
     raw: RawPanel | None = None

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 import msgspec
+from msgspec import UNSET
 
 from runs.models import Attempt, Run, UploadProblem
-from runs.payloads import Evidence as StoredEvidence
-from runs.payloads import PartRef, load_evidence, load_part, load_record, restore_row
+from runs.payloads import load_evidence, load_record, restore_row
 from runs.queries.attempt_detail import part_text, step_detail
 from runs.queries.attempt_evidence import cause_step, checks_panel, claim_of, evidence_of
+from runs.queries.attempt_same import SameTables, full_record, same_tables, with_unchanged
 from runs.queries.attempt_state import state_panel, writes_by_step
 from runs.queries.attempt_steps import SHOWS, letters_of, step_block, step_list, timeline
 from runs.queries.attempt_structs import (
@@ -25,11 +25,23 @@ from runs.queries.attempt_structs import (
     StepDetail,
     TaskPanel,
 )
+from runs.queries.values import json_pretty
 from runs.queries.verdicts import NOT_RECORDED, verdict_word
-from runs.records import AttemptRecord, GradedAttempt, Problem, ProblemKind, Step, Tool, Verdict
+from runs.records import AttemptRecord, GradedAttempt, Problem, ProblemKind, Step, Verdict
 
-__all__ = ["TABS", "AttemptView", "attempt_block", "attempt_page", "attempt_row", "attempt_step", "attempt_step_text"]
+__all__ = [
+    "TABS",
+    "AttemptView",
+    "attempt_block",
+    "attempt_page",
+    "attempt_row",
+    "attempt_same",
+    "attempt_step",
+    "attempt_step_text",
+    "attempt_value",
+]
 
+SIDES = ("before", "after", "required")
 TABS = ("state", "checks", "task", "raw")
 _MOST_DOTS = 200
 """Repetitions that a strip shows; of more only those around the current one."""
@@ -51,11 +63,7 @@ class AttemptView(msgspec.Struct, frozen=True, kw_only=True):
 
 class _Opened(msgspec.Struct, frozen=True):
     record: AttemptRecord
-    stored: StoredEvidence
-
-    @property
-    def graded(self) -> GradedAttempt:
-        return self.stored.graded
+    graded: GradedAttempt
 
 
 def attempt_page(pk: int, view: AttemptView) -> AttemptPage | None:
@@ -71,6 +79,9 @@ def attempt_page(pk: int, view: AttemptView) -> AttemptPage | None:
     cause = cause_step(graded, record.steps)
     step = _selected(view, record.steps, letters, cause)
     show = view.show if view.show in SHOWS else "all"
+    state = state_panel(graded, record.steps, step=step, everything=view.everything)
+    if view.unchanged:
+        state = with_unchanged(state, full_record(attempt))
     detail = step_detail(pk, record.steps[step - 1], wrote.get(step, [])) if step else None
     return AttemptPage(
         head=_head(attempt, record, siblings),
@@ -82,10 +93,11 @@ def attempt_page(pk: int, view: AttemptView) -> AttemptPage | None:
         timeline=timeline(record.steps, letters, current=step, cause=cause),
         steps=step_list(record.steps, letters, wrote, current=step, show=show, find=view.find),
         detail=detail,
-        state=state_panel(graded, record.steps, step=step, everything=view.everything),
+        state=state,
         unchanged=view.unchanged,
         checks=checks_panel(record, graded),
-        task=_task(attempt, record, opened.stored.parts, siblings) if view.tab == "task" else None,
+        failing=graded.differences,
+        task=_task(attempt, record, siblings) if view.tab == "task" else None,
         raw=_raw(attempt, record, siblings) if view.tab == "raw" else None,
     )
 
@@ -121,6 +133,27 @@ def attempt_step_text(pk: int, index: int, part: str) -> str | None:
     return part_text(record.steps[index - 1], part)
 
 
+def attempt_same(pk: int, *, server: str = "", table: str = "", first: int = 0) -> SameTables | None:
+    """The tables that are equal in all three states; None when there is no such attempt. Some six queries."""
+    attempt = _attempt(pk)
+    return None if attempt is None else same_tables(attempt, server=server, table=table, first=first)
+
+
+def attempt_value(pk: int, number: int, side: str, field: str) -> str | None:
+    """A value of an effect in full: text as it is, anything else as JSON. None without one. One query."""
+    attempt = _attempt(pk)
+    effects = load_evidence(attempt.trace).graded.effects if attempt is not None else []
+    if not 0 <= number < len(effects) or side not in SIDES:
+        return None
+    effect = effects[number]
+    value = getattr(effect, side)
+    if effect.field is None and isinstance(value, dict) and field:
+        value = value.get(field, UNSET)
+    if value is UNSET:
+        return None
+    return value if isinstance(value, str) else json_pretty(value)
+
+
 def attempt_row(pk: int) -> tuple[str, bytes] | None:
     """A file name for the attempt, and its row as JSON, equal to what came in; None when there is no such attempt."""
     attempt = _attempt(pk)
@@ -136,7 +169,7 @@ def _attempt(pk: int) -> Attempt | None:
 
 
 def _open(attempt: Attempt) -> _Opened:
-    return _Opened(load_record(attempt.trace), load_evidence(attempt.trace))
+    return _Opened(load_record(attempt.trace), load_evidence(attempt.trace).graded)
 
 
 def _siblings(attempt: Attempt) -> list[Attempt]:
@@ -227,7 +260,7 @@ def _rank(item: tuple[str, int]) -> tuple[int, str]:
     return {"passed": 0, "failed": 1}.get(item[0], 2), item[0]
 
 
-def _task(attempt: Attempt, record: AttemptRecord, parts: Sequence[PartRef], siblings: Sequence[Attempt]) -> TaskPanel:
+def _task(attempt: Attempt, record: AttemptRecord, siblings: Sequence[Attempt]) -> TaskPanel:
     return TaskPanel(
         query=record.query,
         domain=attempt.task.domain or record.domain,
@@ -238,21 +271,8 @@ def _task(attempt: Attempt, record: AttemptRecord, parts: Sequence[PartRef], sib
         instructions=record.instructions,
         policy=record.policy,
         private_context=record.private_context,
-        tools=_tools(parts),
+        tools=full_record(attempt).tools,
     )
-
-
-def _tools(parts: Sequence[PartRef]) -> list[Tool] | None:
-    """The tools offered to the agent; None when the row does not say."""
-    ref = next((ref for ref in parts if ref.path == ("tools",)), None)
-    if ref is None:
-        return None
-    part = load_part(ref)
-    tools: Any = None if isinstance(part, dict) else msgspec.json.decode(part)
-    if not isinstance(tools, list):
-        return None
-    named = [tool for tool in tools if isinstance(tool, dict) and isinstance(tool.get("name"), str)]
-    return [Tool(name=tool["name"], description=str(tool.get("description") or "")) for tool in named]
 
 
 def _raw(attempt: Attempt, record: AttemptRecord, siblings: Sequence[Attempt]) -> RawPanel:
