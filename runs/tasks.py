@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import logging
+from threading import Event
+from typing import Any
 
 from celery import shared_task
+from celery.signals import worker_shutting_down
 from django.db import Error as DatabaseError
 from django.utils import timezone
 
@@ -14,11 +17,21 @@ from runs.models import Chunk, Upload, UploadState
 
 logger = logging.getLogger(__name__)
 
+_ending = Event()
+
+
+def end(**_: Any) -> None:
+    """The worker is told to end: it finishes its chunk, and claims no other whose lease would only run out."""
+    _ending.set()
+
+
+worker_shutting_down.connect(end)
+
 
 @shared_task(ignore_result=True)
 def work() -> None:
-    """Claims and does chunks until none waits."""
-    while (chunk := claim_next()) is not None:
+    """Claims and does chunks until none waits, or the worker is told to end: then the next one starts with the rest."""
+    while not _ending.is_set() and (chunk := claim_next()) is not None:
         do_chunk(chunk)
 
 

@@ -1,0 +1,36 @@
+"""What workers do between a message and the database."""
+
+from __future__ import annotations
+
+from threading import Event
+
+import pytest
+from celery.signals import worker_shutting_down
+
+from runs import tasks
+
+
+@pytest.fixture(autouse=True)
+def _not_ending(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tasks, "_ending", Event())
+
+
+def test_a_worker_does_chunks_until_none_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    waiting, done = ["first", "second", "third"], []
+    monkeypatch.setattr(tasks, "claim_next", lambda: waiting.pop(0) if waiting else None)
+    monkeypatch.setattr(tasks, "do_chunk", done.append)
+    tasks.work()
+    assert (done, waiting) == (["first", "second", "third"], [])
+
+
+def test_a_worker_that_is_told_to_end_finishes_its_chunk_and_claims_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    waiting, done = ["first", "second", "third"], []
+
+    def do(chunk: str) -> None:
+        worker_shutting_down.send(sender="worker", sig="SIGTERM", how="Warm", exitcode=0)
+        done.append(chunk)
+
+    monkeypatch.setattr(tasks, "claim_next", lambda: waiting.pop(0) if waiting else None)
+    monkeypatch.setattr(tasks, "do_chunk", do)
+    tasks.work()
+    assert (done, waiting) == (["first"], ["second", "third"])
