@@ -13,6 +13,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", health.healthz, name="healthz"),
     # runs
     path("", runs.index, name="runs"),
+    path("example/", runs.load_example, name="load_example"),
     path("runs/<slug:slug>/", runs.detail, name="run"),
     path("runs/<slug:slug>/edit/", runs.edit, name="run_edit"),
     path("runs/<slug:slug>/delete/", runs.delete, name="run_delete"),

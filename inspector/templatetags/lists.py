@@ -18,6 +18,14 @@ def moment(time: datetime | None) -> str:
 
 
 @register.filter
+def about(seconds: float) -> str:
+    """A guess at how long something takes: `7 s`, `4 min`, `3 h`."""
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    return f"{round(seconds / 60)} min" if seconds < 5400 else f"{round(seconds / 3600)} h"
+
+
+@register.filter
 def width(part: float, whole: float) -> str:
     """Length of a bar from 0 to 100, as an SVG attribute wants it."""
     return f"{100 * part / whole:.2f}" if whole else "0"

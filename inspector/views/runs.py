@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from django.http import HttpResponse
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from inspector.filters import run_filters, task_filters
 from inspector.forms import EditRunForm
 from inspector.http import HtmxHttpRequest, redirect_to, render_page
+from runs.demo_runs import load_demo
 from runs.editing import delete_run, deletion_of, edit_run, lowest_repetitions
 from runs.errors import IngestError
 from runs.models.run import Weights
@@ -21,6 +22,13 @@ def index(request: HtmxHttpRequest) -> HttpResponse:
     found = run_list(run_filters(request.GET))
     template = "runs/index.html" if found.stored else "runs/empty.html"
     return render_page(request, template, {"list": found}, partial="found" if found.stored else None)
+
+
+@require_POST
+def load_example(request: HtmxHttpRequest) -> HttpResponse:
+    """The shipped example, read in the foreground: a few seconds."""
+    load_demo()
+    return redirect_to(request, "runs")
 
 
 @require_safe

@@ -11,7 +11,6 @@ from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404
-from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from kombu.exceptions import OperationalError
 
@@ -29,27 +28,12 @@ logger = logging.getLogger(__name__)
 
 # One byte more than the reader takes, so that it says what is wrong.
 COMPANION_LIMIT = (2 << 20) + 1
-# Room for the other parts of the form, so that a file of exactly the limit is not refused.
-_FORM_ROOM = 2 << 20
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
-@csrf_exempt
 @require_http_methods(["GET", "HEAD", "POST"])
 def index(request: HtmxHttpRequest) -> HttpResponse:
-    """The list, and the place to drop files on.
-
-    A request that is too long is refused before its body is read; the check of the form's token reads the body, so it
-    comes behind.
-    """
-    length = request.META.get("CONTENT_LENGTH") or "0"
-    if request.method == "POST" and length.isdecimal() and int(length) > settings.UPLOAD_LIMIT + _FORM_ROOM:
-        return render_page(request, "uploads/too_large.html", {"limit": settings.UPLOAD_LIMIT}, status=413)
-    return _index(request)
-
-
-@csrf_protect
-def _index(request: HtmxHttpRequest) -> HttpResponse:
+    """The list, and the place to drop files on. `inspector.asgi` keeps requests beyond the limit away."""
     if request.method != "POST":
         return _list(request)
     form = UploadForm(request.POST)

@@ -82,7 +82,7 @@ RUN_SORTS = frozenset(_RUN_KEYS)
 
 
 def run_list(filters: RunFilters) -> RunList:
-    """The stored runs with their numbers. Three queries however many runs there are, one more while one is being read."""
+    """The stored runs with their numbers. Three queries however many runs, one more while one is being read."""
     runs = list(Run.objects.select_related("benchmark").order_by("pk"))
     numbers = numbers_by_run()
     reading = reading_now([run.pk for run in runs])

@@ -103,9 +103,9 @@ class UploadRow(msgspec.Struct, frozen=True, kw_only=True):
         return max(0, self.problem_total - self.not_stored)
 
     @property
-    def rate(self) -> float | None:
+    def rate(self) -> int | None:
         """Rows a minute."""
-        return self.read * 60 / self.seconds if self.seconds and self.read else None
+        return round(self.read * 60 / self.seconds) if self.seconds and self.read else None
 
 
 class RunChoice(msgspec.Struct, frozen=True):

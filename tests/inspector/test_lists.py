@@ -4,12 +4,23 @@ from datetime import UTC, datetime
 
 import pytest
 
-from inspector.templatetags.lists import dots, limit, moment, width
+from inspector.templatetags.lists import about, dots, limit, moment, width
 
 
 def test_moment() -> None:
     assert moment(datetime(2026, 11, 8, 9, 5, tzinfo=UTC)) == "8 Nov 2026, 09:05"
     assert moment(None) == "–"
+
+
+def test_about() -> None:
+    assert [about(seconds) for seconds in (0.2, 7.1, 89, 90, 3600, 10000)] == [
+        "1 s",
+        "7 s",
+        "89 s",
+        "2 min",
+        "60 min",
+        "3 h",
+    ]
 
 
 def test_width() -> None:
