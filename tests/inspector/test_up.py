@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -135,6 +136,31 @@ def test_the_first_page_a_second_up_and_an_orderly_end(tmp_path: Path) -> None:
         assert (up.ended(), up.left()) == (0, [])
         assert up.lines[-1] == "Twentyfold has ended.\n"
         assert "unexpectedly" not in up.output
+
+
+def test_a_dropped_file_becomes_a_run_by_the_workers(tmp_path: Path) -> None:
+    bundle = next((PROJECT / "runs" / "data" / "demo").glob("*.jsonl.zst"))
+    with running(tmp_path) as up:
+        visitor = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        page = visitor.open(f"{up.url}uploads/", timeout=10).read().decode()
+        token = re.findall(r'name="csrfmiddlewaretoken" value="([^"]+)"', page)[0]
+        form = b"".join(
+            [
+                b'--edge\r\nContent-Disposition: form-data; name="csrfmiddlewaretoken"\r\n\r\n',
+                token.encode(),
+                b'\r\n--edge\r\nContent-Disposition: form-data; name="model"\r\n\r\nheron-test-model',
+                b'\r\n--edge\r\nContent-Disposition: form-data; name="files"; filename="result.jsonl.zst"\r\n\r\n',
+                bundle.read_bytes(),
+                b"\r\n--edge--\r\n",
+            ]
+        )
+        headers = {"Content-Type": "multipart/form-data; boundary=edge"}
+        with visitor.open(urllib.request.Request(f"{up.url}uploads/", form, headers), timeout=10) as answer:
+            assert answer.status == 200
+        until(lambda: "heron-test-model" in up.get("")[1], "the run is on the first page")
+        # A worker that is told to end finishes its chunk, so nothing has to wait for a lease.
+        up.process.send_signal(signal.SIGINT)
+        assert (up.ended(), up.left()) == (0, [])
 
 
 def test_what_dies_is_started_again_at_the_same_address(tmp_path: Path) -> None:

@@ -16,7 +16,8 @@ def _not_ending(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_worker_does_chunks_until_none_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    waiting, done = ["first", "second", "third"], []
+    done: list[str] = []
+    waiting = ["first", "second", "third"]
     monkeypatch.setattr(tasks, "claim_next", lambda: waiting.pop(0) if waiting else None)
     monkeypatch.setattr(tasks, "do_chunk", done.append)
     tasks.work()
@@ -24,7 +25,8 @@ def test_a_worker_does_chunks_until_none_waits(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_worker_that_is_told_to_end_finishes_its_chunk_and_claims_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    waiting, done = ["first", "second", "third"], []
+    done: list[str] = []
+    waiting = ["first", "second", "third"]
 
     def do(chunk: str) -> None:
         worker_shutting_down.send(sender="worker", sig="SIGTERM", how="Warm", exitcode=0)
