@@ -62,6 +62,11 @@ class RunList(msgspec.Struct, frozen=True, kw_only=True):
     benchmarks: list[Choice]
     filters: RunFilters
 
+    @property
+    def incomplete(self) -> bool:
+        """Whether some run shown has a task with fewer attempts than asked for."""
+        return any(row.numbers.incomplete for row in self.rows)
+
 
 def _share(value: float | None) -> tuple[bool, float]:
     """Orders what is not computable below everything."""

@@ -27,6 +27,15 @@ def test_without_a_run_the_first_page_says_how_to_get_one(client: Client) -> Non
     assert "<table" not in text
 
 
+def test_the_example_is_loaded_by_a_button(client: Client) -> None:
+    assert 'action="/example/"' in text_of(client, "/")
+    assert client.get("/example/").status_code == 405
+    answer = client.post("/example/")
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/")
+    assert list(Run.objects.values_list("is_demo", flat=True)) == [True] * 3
+    assert text_of(client, "/").count('<span class="tag">example</span>') == 3
+
+
 def test_a_run_is_listed_with_its_numbers(client: Client) -> None:
     store([*outcomes("a.py:one", "pppp"), *outcomes("a.py:two", "pfe.")], model="birch", repetitions=4)
     text = text_of(client, "/")
