@@ -193,7 +193,8 @@ def _text(value: str | int | float) -> str:
 
 
 def _plain_values(nodes: Sequence[_Node]) -> frozenset[str]:
-    return frozenset(_text(v) for node in nodes for v in node.values.values() if isinstance(v, str | int | float))
+    values = [value for node in nodes for value in node.values.values()]
+    return frozenset(v if type(v) is str else _text(v) for v in values if isinstance(v, str | int | float))
 
 
 def _by_value(calls: Sequence[_Call]) -> dict[str, list[_Call]]:

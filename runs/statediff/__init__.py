@@ -31,7 +31,7 @@ __all__ = [
 State = Mapping[str, Raw] | Mapping[str, bytes]
 
 _FAILING = frozenset({EffectKind.WRONG, EffectKind.MISSING, EffectKind.EXTRA})
-_NO_TABLE = Table(records=[], texts=[], value=None)
+_NO_TABLE = Table(records=[])
 
 
 class _Matched(NamedTuple):
@@ -121,11 +121,10 @@ def effect_order(effects: list[Effect]) -> list[Effect]:
             field.endswith("_at"), field, effect.kind,
         )  # fmt: skip
 
+    placed = [(place(effect), number, effect) for number, effect in enumerate(effects)]
+    if len({one[0] for one in placed}) == len(placed):
+        return [effect for _, _, effect in sorted(placed)]
     # Only records without a key can be equal in all of that, and then their contents decide.
-    ordered = sorted(effects, key=place)
-    places = [place(effect) for effect in ordered]
-    if len({repr(one) for one in places}) == len(places):
-        return ordered
     return sorted(effects, key=lambda effect: (place(effect), canonical_json(effect)))
 
 

@@ -42,8 +42,6 @@ def existing_effects(
                 before=values[0], after=values[1], required=values[2], touched=touched,
             )  # fmt: skip
         return
-    if before.text == after.text == required.text:
-        return
     touched = after.text != before.text
     for name in dict.fromkeys([*before.record, *after.record, *required.record]):
         values = [row.record.get(name, UNSET) for row in (before, after, required)]

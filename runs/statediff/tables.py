@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable
 from typing import Any, Generic, TypeVar
 
@@ -21,8 +22,22 @@ __all__ = ["Record", "Table", "decode_table", "rows_of", "same", "sorted_plain",
 Record = dict[str, Any]
 T = TypeVar("T")
 
-_CACHE_BYTES = 12 * 2**20
-"""Bytes of table text whose results each cache keeps; decoded records take several times as much memory."""
+_CACHE_BYTES = 8 * 2**20
+"""Bytes of table text whose results each cache keeps."""
+_DECODED_BYTES = 3 * 2**20
+"""The same for decoded tables, which take more than ten times as much memory."""
+_RAW_RECORDS = msgspec.json.Decoder(list[msgspec.Raw])
+_PRINTED_OTHERWISE = re.compile(rb"[0-9][eE]|[0-9]{16}|0\.0000|\x7f")
+"""Where the standard library's JSON, which the hash is made of, may print a value in another way than ours."""
+
+
+class _Item(msgspec.Struct):
+    """A record, decoded once for all tables that hold it."""
+
+    record: Record
+    text: bytes
+    stable: dict[frozenset[str], bytes] = {}
+    """Ungraded fields → the record as the state hash sees it."""
 
 
 class Table(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,10 +45,11 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
 
     records: list[Record] | None
     """None when the value is not a list of objects."""
-    texts: list[bytes]
+    texts: list[bytes] = []
     """Canonical JSON of each record, in the same order."""
-    value: Any
+    value: Any = None
     """The decoded value of a table that is no list of objects; a text when it cannot be decoded at all."""
+    items: list[_Item] = []
     indexes: dict[tuple[str, ...], Any] = {}
     """Key fields → the records by key: made once for all attempts that share the table."""
 
@@ -44,27 +60,29 @@ class _Kept(Generic[T]):
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._size = 0
-        self._young: dict[Any, T] = {}
-        self._old: dict[Any, T] = {}
+        self._young: dict[Any, tuple[T, int]] = {}
+        self._old: dict[Any, tuple[T, int]] = {}
 
     def get(self, key: Any) -> T | None:
         found = self._young.get(key)
         if found is None:
-            found = self._old.get(key)
-            if found is not None:
-                self._young[key] = found
-        return found
+            found = self._old.pop(key, None)
+            if found is None:
+                return None
+            self.put(key, *found)
+        return found[0]
 
     def put(self, key: Any, value: T, size: int) -> None:
         if size > self._limit // 8:  # one huge table must not push out all the others
             return
         if self._size + size > self._limit // 2:
             self._old, self._young, self._size = self._young, {}, 0
-        self._young[key] = value
+        self._young[key] = value, size
         self._size += size
 
 
-_tables: _Kept[Table] = _Kept(_CACHE_BYTES)
+_items: _Kept[_Item] = _Kept(_DECODED_BYTES)
+_tables: _Kept[Table] = _Kept(_DECODED_BYTES)
 _stable: _Kept[bytes] = _Kept(_CACHE_BYTES)
 _rows: _Kept[int] = _Kept(_CACHE_BYTES)
 _hashes: _Kept[str] = _Kept(_CACHE_BYTES)
@@ -119,23 +137,41 @@ def _decode(raw: bytes) -> Any:
         return raw.decode("utf-8", "replace")
 
 
-def _records(raw: bytes) -> Table:
-    value = _decode(raw)
+def _item(raw: bytes) -> _Item | None:
+    """The record of a JSON text; None when it is no object, or nested too deep."""
+    found = _items.get(raw)
+    if found is None:
+        record = _decode(raw)
+        if not isinstance(record, dict):
+            return None
+        record = sorted_plain(record)
+        found = _Item(record, canonical_json(record))
+        _items.put(raw, found, len(raw))
+    return found
+
+
+def _decode_table(raw: bytes) -> Table:
     try:
-        value = sorted_plain(value)
-        if isinstance(value, list) and all(isinstance(record, dict) for record in value):
-            return Table(records=value, texts=[canonical_json(record) for record in value], value=None)
+        # Most records of a table that changed are those of the table before, so they are looked up one by one.
+        items = [_item(bytes(record)) for record in _RAW_RECORDS.decode(raw)]
+        found = [item for item in items if item is not None]
+        if len(found) == len(items):
+            return Table(records=[item.record for item in found], texts=[item.text for item in found], items=found)
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        pass
+    try:
+        value = sorted_plain(_decode(raw))
         canonical_json(value)
     except (RecursionError, UnicodeEncodeError):
-        return Table(records=None, texts=[], value=raw.decode("utf-8", "replace"))
-    return Table(records=None, texts=[], value=value)
+        value = raw.decode("utf-8", "replace")
+    return Table(records=None, value=value)
 
 
 def decode_table(raw: bytes) -> Table:
     """The table of a JSON text. Never raises."""
     found = _tables.get(raw)
     if found is None:
-        found = _records(raw)
+        found = _decode_table(raw)
         _tables.put(raw, found, len(raw))
     return found
 
@@ -160,13 +196,26 @@ def stable_text(raw: bytes, ungraded: frozenset[str]) -> bytes | None:
         table = decode_table(raw)
         if table.records is None:
             return None
-        kept = [{name: item for name, item in record.items() if name not in ungraded} for record in table.records]
-        kept.sort(key=lambda record: str(record.get("id", "")))
         try:
-            found = json.dumps(kept, sort_keys=True, separators=(",", ":")).encode()
+            items = sorted(table.items, key=lambda item: str(item.record.get("id", "")))
+            found = b"[%b]" % b",".join([_stable_record(item, ungraded) for item in items])
         except RecursionError:
             return None
         _stable.put((raw, ungraded), found, len(raw))
+    return found
+
+
+def _stable_record(item: _Item, ungraded: frozenset[str]) -> bytes:
+    found = item.stable.get(ungraded)
+    if found is None:
+        found = item.text
+        kept = item.record
+        if not ungraded.isdisjoint(kept):
+            kept = {name: value for name, value in kept.items() if name not in ungraded}
+            found = canonical_json(kept)
+        if not found.isascii() or _PRINTED_OTHERWISE.search(found):
+            found = json.dumps(kept, sort_keys=True, separators=(",", ":")).encode()
+        item.stable[ungraded] = found
     return found
 
 

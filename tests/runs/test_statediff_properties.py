@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter
 from typing import Any
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec import UNSET, Raw
 
 from runs.records import Effect, ServerStates
-from runs.statediff import Change, apply, changes, compare_server, diff_states
+from runs.statediff import Change, TableRules, apply, changes, compare_server, diff_states, hash_of
 
 SWAPPED = {"missing": "extra", "extra": "missing"}
 
@@ -105,6 +106,26 @@ json_values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["id", "a", ""]), inner, max_size=3),
     max_leaves=8,
 )
+hashed_records: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
+    {"id": st.sampled_from(["1", "10", "9"])},
+    optional={
+        "n": st.floats(allow_nan=False, allow_infinity=False) | st.integers(),
+        "t": st.text('aé\x00\x7f/"\\\u2028😀e1'),
+    },
+)
+
+
+@given(st.lists(hashed_records, max_size=4), st.sampled_from([frozenset[str](), frozenset({"n"})]))
+def test_a_state_is_hashed_as_the_standard_library_prints_it(
+    records: list[dict[str, Any]], ungraded: frozenset[str]
+) -> None:
+    kept = [{name: value for name, value in record.items() if name not in ungraded} for record in records]
+    ordered = sorted(kept, key=lambda record: str(record["id"]))
+    printed = json.dumps({"t": ordered}, sort_keys=True, separators=(",", ":"))
+    found = hash_of({"t": json.dumps(records).encode()}, {"t": TableRules(ungraded=ungraded)})
+    assert found == hashlib.sha256(printed.encode()).hexdigest()
+
+
 any_state = st.none() | st.dictionaries(st.sampled_from("tu"), json_values, max_size=2)
 any_diff = st.none() | st.lists(st.dictionaries(st.sampled_from(["path", "type"]), json_values, max_size=2), max_size=2)
 
