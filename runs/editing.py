@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 from django.db import transaction
-from django.db.models import Exists, Max, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Exists, Max, OuterRef, QuerySet, Subquery
 
 from runs.errors import IngestError
 from runs.models import (
@@ -138,28 +138,32 @@ def _drop_unused_tasks(benchmark: int) -> None:
 
 
 def deletion_of(run: Run) -> Deletion:
-    """What `delete_run` would take along."""
-    wholes = _wholes_of_only(run)
-    parts = Payload.objects.filter(
-        Exists(PayloadPart.objects.filter(part=OuterRef("pk"), whole__in=wholes)),
-        ~Exists(PayloadPart.objects.filter(part=OuterRef("pk")).exclude(whole__in=wholes)),
-        ~Exists(AttemptPart.objects.filter(payload=OuterRef("pk"))),
-    )
+    """What `delete_run` would take along. Its cost grows with the run's own payloads, not with what is stored."""
+    foreign = AttemptPart.objects.exclude(attempt__run=run)
+    wholes: set[int] = set()
+    tables: set[int] = set()
+    for ids in _batches(_payloads_of(run)):
+        kept = set(foreign.filter(payload__in=ids).values_list("payload_id", flat=True))
+        kept |= set(PayloadPart.objects.filter(part__in=ids).values_list("part_id", flat=True))
+        gone = set(ids) - kept
+        wholes |= gone
+        tables |= set(PayloadPart.objects.filter(whole__in=gone).values_list("part_id", flat=True))
+    parts = 0
+    for ids in _batches(sorted(tables)):
+        kept = set(foreign.filter(payload__in=ids).values_list("payload_id", flat=True))
+        links = PayloadPart.objects.filter(part__in=ids).values_list("part_id", "whole_id")
+        kept |= {part for part, whole in links if whole not in wholes}
+        parts += len(set(ids) - kept)
     return Deletion(
         attempts=Attempt.objects.filter(run=run).count(),
-        payloads=wholes.count() + parts.count(),
+        payloads=len(wholes) + parts,
         uploads=Upload.objects.filter(run=run).count(),
     )
 
 
-def _wholes_of_only(run: Run) -> QuerySet[Payload]:
-    """Payloads that attempts of this run use, and nothing else does."""
-    uses = AttemptPart.objects.filter(payload=OuterRef("pk"))
-    return Payload.objects.filter(
-        Exists(uses.filter(attempt__run=run)),
-        ~Exists(uses.filter(~Q(attempt__run=run))),
-        ~Exists(PayloadPart.objects.filter(part=OuterRef("pk"))),
-    )
+def _payloads_of(run: Run) -> list[int]:
+    uses = AttemptPart.objects.filter(attempt__run=run).order_by("payload_id")
+    return list(uses.values_list("payload_id", flat=True).distinct())
 
 
 @transaction.atomic
@@ -172,12 +176,7 @@ def delete_run(run: Run) -> Deletion:
     _refuse_while_reading(run, "delete it")
     Upload.objects.filter(run=run, run_name="").update(run_name=str(run)[:500])
     uploads = Upload.objects.filter(run=run).update(run=None)
-    used = list(
-        AttemptPart.objects.filter(attempt__run=run)
-        .order_by("payload_id")
-        .values_list("payload_id", flat=True)
-        .distinct()
-    )
+    used = _payloads_of(run)
     # Model by model, leaves first: each is then one statement that reads no payload.
     for model in (AttemptEffect, ToolUse, AttemptPart, Trace):
         model.objects.filter(attempt__run=run).delete()
