@@ -8,7 +8,7 @@ counts only where a name beside it says which table is meant.
 from __future__ import annotations
 
 import contextlib
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -32,6 +32,8 @@ _MOST_NODES = 400
 """Objects of one response that are looked at; a response with more is a listing, which writes nothing."""
 _LEAST_NAME = 4
 """Letters of a field's name from which a longer name that ends with it may mean it."""
+_MOST_ALIKE = 50
+"""Calls in which a value may occur to be a sign of one of them."""
 _LEAST_ALIKE = 2
 """Equal fields by which a call is taken to have made a record whose key no call shows."""
 
@@ -119,7 +121,7 @@ def attribute(effects: Sequence[Effect], steps: Sequence[Step], *, write_steps: 
         if (effect.table, key) not in carried:
             found = [(call, _carries(call, effect.table, key)) for call in _candidates(index, key)]
             carried[effect.table, key] = [(call, how) for call, how in found if how is not None]
-        writes = _writes(effect, carried[effect.table, key], calls)
+        writes = _writes(effect, carried[effect.table, key], index)
         if writes:
             writes.reverse()
             effect = msgspec.structs.replace(
@@ -149,7 +151,7 @@ def observed_tools(effects: Sequence[Effect], steps: Sequence[Step]) -> frozense
         carrying = [call for call in _candidates(index, key) if _carries(call, effect.table, key) is not None]
         if effect.before is UNSET and carrying:
             made, *carrying = carrying  # only the first call that shows a new record can have made it
-            if _equal_fields(made.given, record, key):
+            if not made.given.isdisjoint(_telling(record, key)):
                 tools.add(made.tool)
         tools.update(call.tool for call in carrying if key in call.given and _gives(call, record))
     return frozenset(tools)
@@ -263,10 +265,13 @@ def _in_nodes(call: _Call, nodes: Sequence[_Node], table: str, parts: Sequence[s
 
 def _names_key(call: _Call, node: _Node, table: str, key: str) -> bool:
     for name, value in node.values.items():
-        if isinstance(value, bool) or not isinstance(value, str | int) or _text(value) != key:
+        if type(value) is str:
+            if value != key:
+                continue
+        elif type(value) is not int:
             continue
         lower = name.lower()
-        if not lower.endswith(_KEY_NAMES):
+        if not lower.endswith(_KEY_NAMES) or _text(value) != key:
             continue
         if _distinctive(key):
             return True
@@ -319,7 +324,7 @@ def _alike(one: Any, other: Any) -> bool:
     return same(one, other)
 
 
-def _writes(effect: Effect, carried: list[tuple[_Call, _Carried]], calls: list[_Call]) -> list[Write]:
+def _writes(effect: Effect, carried: list[tuple[_Call, _Carried]], index: Mapping[str, list[_Call]]) -> list[Write]:
     """The writes of an effect's field in the order of the steps."""
     if effect.field is None:
         record = next(
@@ -327,7 +332,7 @@ def _writes(effect: Effect, carried: list[tuple[_Call, _Carried]], calls: list[_
         )
         writes = [_record_write(call, how, record) for call, how in carried if how.arguments or how.response]
         if not writes and effect.after is not UNSET and effect.before is UNSET:
-            writes = _by_content(calls, record)
+            writes = _by_content(index, record)
         return writes
     current = effect.before
     found = []
@@ -365,17 +370,21 @@ def _record_write(call: _Call, how: _Carried, record: Mapping[str, Any]) -> Writ
     return Write(step=call.step, value=value or UNSET)
 
 
-def _equal_fields(values: Collection[str], record: Mapping[str, Any], key: str = "") -> int:
-    """Number of fields of a record whose value is among the values; its key and empty values do not count."""
-    return sum(
-        _text(value) in values
+def _telling(record: Mapping[str, Any], key: str = "") -> list[str]:
+    """The values of a record that could tell it from another, as texts: no key, no empty value, no yes or no."""
+    return [
+        _text(value)
         for value in record.values()
         if isinstance(value, str | int | float) and not isinstance(value, bool) and value not in ("", 0, key)
-    )
+    ]
 
 
-def _by_content(calls: Sequence[_Call], record: Mapping[str, Any]) -> list[Write]:
+def _by_content(index: Mapping[str, list[_Call]], record: Mapping[str, Any]) -> list[Write]:
     """The call that fits a created record best whose key no call shows; of equal ones the first: others repeat it."""
-    scores = [_equal_fields(call.values, record) for call in calls]
-    best = max(scores, default=0)
-    return [Write(step=calls[scores.index(best)].step)] if best >= _LEAST_ALIKE else []
+    scores: Counter[int] = Counter()
+    for value in _telling(record):
+        calls = index.get(value, [])
+        if len(calls) <= _MOST_ALIKE:
+            scores.update(call.step for call in calls)
+    best = max(scores.values(), default=0)
+    return [Write(step=min(step for step, score in scores.items() if score == best))] if best >= _LEAST_ALIKE else []
