@@ -16,7 +16,7 @@ from runs.records import Grading, ServerStates
 from runs.statediff.matching import find_key
 from runs.statediff.tables import Record, decode_table, same, stable_text, state_hash
 
-__all__ = ["NO_RULES", "Rules", "TableRules", "decide", "hash_of", "shipped_rules"]
+__all__ = ["NO_RULES", "Rules", "TableRules", "as_value", "decide", "hash_of", "key_of", "shipped_rules"]
 
 _SHIPPED = Path(__file__).parent.parent / "data" / "graded_fields.json"
 
