@@ -87,6 +87,7 @@ def edit_run(run: Run, changes: RunChanges) -> Run:
     if name != Benchmark.objects.values_list("name", flat=True).get(pk=run.benchmark_id):
         _refuse_while_reading(run, "change its benchmark")
         _move(run, name)
+        run.benchmark_inferred = False
     run.save()
     return run
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from runs.records import UNSET, AttemptRecord, Check, Effect, EffectKind, GradedAttempt, Step, StepKind
+from runs.records import UNSET, AttemptRecord, Check, CheckKind, Effect, EffectKind, GradedAttempt, Step, StepKind
 
 __all__ = ["attempt_json", "attempt_text", "plain"]
 
@@ -96,13 +96,15 @@ def attempt_text(record: AttemptRecord, graded: GradedAttempt) -> Iterator[str]:
     if record.error:
         yield f"System error: {plain(record.error)}"
     yield ""
-    yield f"Evidence: states {graded.state_source.value}, {graded.differences} differences from the required state"
+    differences = "1 difference" if graded.differences == 1 else f"{graded.differences} differences"
+    yield f"Evidence: states {graded.state_source.value}, {differences} from the required state"
     for effect in graded.effects:
         yield f"  {_effect_text(effect)}"
     yield ""
     yield "Checks"
     for check in graded.checks:
-        outcome = {True: "passed", False: "failed", None: "not asked"}[check.passed]
+        unknown = "not asked" if check.kind is CheckKind.RUBRIC else "not recorded"
+        outcome = {True: "passed", False: "failed", None: unknown}[check.passed]
         yield f"  {outcome}  {check.kind.value}  {_short(check.name, 120)}"
         if check.message:
             yield f"      {_short(check.message, 300)}"
@@ -115,17 +117,21 @@ def attempt_text(record: AttemptRecord, graded: GradedAttempt) -> Iterator[str]:
 def _effect_text(effect: Effect) -> str:
     path = f"{plain(effect.table)} {plain(effect.key)} {plain(effect.field or 'row')}"
     values = " → ".join(
-        f"{name} {_value(value)}"
-        for name, value in (("before", effect.before), ("after", effect.after), ("required", effect.required))
+        f"{name} {_value(value, absent)}"
+        for name, value, absent in (
+            ("before", effect.before, "not recorded" if effect.kind is EffectKind.REPORTED else "none"),
+            ("after", effect.after, "none"),
+            ("required", effect.required, "none"),
+        )
     )
     steps = f"  steps {', '.join(str(step) for step in effect.steps)} (inferred)" if effect.writes else ""
     folded = "  (follows from the length)" if effect.positional else ""
     return f"{_SIGNS[effect.kind]} {effect.kind.value:<9} {path}: {values}{steps}{folded}"
 
 
-def _value(value: Any) -> str:
+def _value(value: Any, absent: str) -> str:
     if value is UNSET:
-        return "none"
+        return absent
     return _short(msgspec.json.encode(value).decode(), 80)
 
 

@@ -18,7 +18,7 @@ from runs.prepare import PreparedRow, indexed_text
 from runs.records import Problem, ProblemKind, Verdict
 from runs.tallies import recount
 
-__all__ = ["ChunkReport", "store_chunk"]
+__all__ = ["ChunkReport", "add_counts", "add_problems", "lock_tallies", "store_chunk"]
 
 
 class ChunkReport(msgspec.Struct, kw_only=True):
@@ -181,7 +181,7 @@ def store_chunk(
             return None
         tasks = _tasks(run, prepared)
         touched = sorted(task.pk for task in tasks.values())
-        _lock_tallies(run, touched)
+        lock_tallies(run, touched)
         plan = _Plan(upload, _seats(run, tasks, prepared))
         for row in prepared:
             plan.place(row)
@@ -236,7 +236,7 @@ def _tasks(run: Run, rows: Sequence[PreparedRow]) -> dict[str, Task]:
     return stored
 
 
-def _lock_tallies(run: Run, tasks: list[int]) -> None:
+def lock_tallies(run: Run, tasks: list[int]) -> None:
     """Makes the tallies and locks them in order, so that two chunks with one task take turns."""
     TaskTally.objects.bulk_create([TaskTally(run=run, task_id=pk) for pk in tasks], ignore_conflicts=True)
     list(TaskTally.objects.select_for_update().filter(run=run, task__in=tasks).order_by("task_id").values_list("pk"))

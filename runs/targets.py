@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from difflib import get_close_matches
 
 from django.db import IntegrityError, transaction
 from django.utils.dateparse import parse_datetime
@@ -21,8 +22,10 @@ def run_named(slug: str) -> Run:
     """The stored run with this name. Raises `IngestError`, with the names there are, where none has it."""
     run = Run.objects.select_related("benchmark").filter(slug=slug).first()
     if run is None:
-        names = ", ".join(Run.objects.values_list("slug", flat=True)[:10]) or "none yet"
-        raise IngestError(f"There is no run named {slug!r}. Stored runs: {names}.")
+        stored = list(Run.objects.values_list("slug", flat=True))
+        close = get_close_matches(slug, stored, n=3, cutoff=0.4)
+        named = f"Close names: {', '.join(close)}." if close else f"Newest runs: {', '.join(stored[:5]) or 'none yet'}."
+        raise IngestError(f"There is no run named {slug!r}. {named}")
     return run
 
 
@@ -49,6 +52,7 @@ def run_for(upload: Upload, uids: Collection[str]) -> Run:
         benchmark=benchmark,
         model=upload.model,
         model_inferred=upload.model_inferred,
+        benchmark_inferred=upload.benchmark_inferred,
         repetitions=upload.repetitions or 0,
         repetitions_inferred=upload.repetitions is None,
         settings=upload.header.get("parameters", {}),

@@ -25,11 +25,13 @@ from runs.records import BundleHeader
 from runs.targets import known_run, run_named
 
 __all__ = [
-    "KeptFile", "Wishes", "accept_upload", "answer_upload", "begin", "blocks_of", "chunk_folder", "forget_files",
-    "hash_stream", "keep_file", "new_upload", "open_upload", "retry_upload", "stop_upload", "suggestion_for",
+    "STANDARD_INPUT", "KeptFile", "Wishes", "accept_upload", "answer_upload", "begin", "blocks_of", "chunk_folder",
+    "forget_files", "hash_stream", "keep_file", "new_upload", "open_upload", "retry_upload", "stop_upload", "suggestion_for",
     "upload_warnings",
 ]  # fmt: skip
 
+STANDARD_INPUT = "standard input"
+"""The file name of what came through a pipe."""
 _BLOCK = 1 << 20
 
 
@@ -102,27 +104,43 @@ def new_upload(
     wishes: Wishes | None = None,
     is_demo: bool = False,
 ) -> Upload:
-    """An unsaved upload with all that is known about it.
+    """An unsaved upload with all that is known about it. Raises `IngestError` for an unknown run.
 
-    Raises `BundleError` for an unreadable companion, `IngestError` for an unknown run.
+    A companion that cannot be read is no reason to refuse the results: why it was not read is written on the upload.
     """
     wishes = wishes or Wishes()
-    header = (read_run_metadata(companion) if companion is not None else None) or BundleHeader()
+    header, companion_error = _header_of(companion)
+    suggested = "" if file_name == STANDARD_INPUT else suggest_benchmark(file_name) or ""
     upload = Upload(
         file_name=indexed_text(file_name, 500),
         sha256=kept.sha256,
         size=kept.size,
         path=kept.path,
-        benchmark=indexed_text(wishes.benchmark or suggest_benchmark(file_name) or "", 200),
+        benchmark=indexed_text(wishes.benchmark or suggested, 200),
+        benchmark_inferred=not wishes.benchmark,
         model=indexed_text(wishes.model or header.model or "", 200),
         repetitions=wishes.repetitions,
         header=msgspec.to_builtins(header),
+        companion_error=companion_error,
         is_demo=is_demo,
     )
     upload.run = run_named(wishes.run) if wishes.run else known_run(kept.sha256, wishes.model, wishes.benchmark)
     if upload.run is not None:
         upload.run_name = str(upload.run)
     return upload
+
+
+def _header_of(companion: bytes | None) -> tuple[BundleHeader, str]:
+    """What the companion says, and why it could not be read (else the empty text)."""
+    if companion is None:
+        return BundleHeader(), ""
+    try:
+        header = read_run_metadata(companion)
+    except BundleError as error:
+        return BundleHeader(), indexed_text(str(error), 1000)
+    if header is None:
+        return BundleHeader(), "The file that came along as run metadata holds something else, so it was not used."
+    return header, ""
 
 
 def accept_upload(
@@ -140,7 +158,7 @@ def accept_upload(
     kept = keep_file(blocks)
     try:
         upload = new_upload(file_name, kept, companion=companion, wishes=wishes, is_demo=is_demo)
-    except (BundleError, IngestError):
+    except IngestError:
         (settings.UPLOADS_DIR / kept.path).unlink(missing_ok=True)
         raise
     try:
@@ -166,7 +184,7 @@ def accept_upload(
 def begin(upload: Upload) -> None:
     """Puts the cutting of an upload into the workers' list."""
     upload.state = UploadState.WAITING
-    upload.save(update_fields=["state", "model", "benchmark", "repetitions", "run", "run_name"])
+    upload.save(update_fields=["state", "model", "benchmark", "benchmark_inferred", "repetitions", "run", "run_name"])
     Chunk.objects.get_or_create(upload=upload, number=0)
 
 
@@ -189,7 +207,8 @@ def answer_upload(upload: Upload, wishes: Wishes) -> Upload:
                 "The model's name is missing: the rows do not tell it. Give the name, or the run to add to."
             )
         locked.model = indexed_text(wishes.model.strip(), 200)
-        locked.benchmark = indexed_text(wishes.benchmark.strip(), 200) or locked.benchmark
+        if wishes.benchmark.strip():
+            locked.benchmark, locked.benchmark_inferred = indexed_text(wishes.benchmark.strip(), 200), False
         locked.repetitions = wishes.repetitions
         begin(locked)
     return locked
@@ -257,6 +276,14 @@ def suggestion_for(upload: Upload) -> str:
 def upload_warnings(upload: Upload) -> list[str]:
     """What a person should look at once a file is read, in sentences."""
     warnings = []
+    if upload.companion_error:
+        warnings.append(f"{upload.companion_error} The rows were read without it.")
+    named = upload.header.get("model")
+    if named and upload.run is not None and named != upload.run.model:
+        warnings.append(
+            f"The run metadata names the model {named!r}, and the rows went to a run of {upload.run.model!r}. "
+            "A run is one model: delete or correct the run if this was a mistake."
+        )
     if upload.conflicts >= 3 and upload.conflicts * 20 > upload.read:
         warnings.append(
             f"{upload.conflicts:,} of {upload.read:,} rows hold other results for attempts that the run already has. "

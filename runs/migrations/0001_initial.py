@@ -5,289 +5,408 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
-    dependencies = [
-    ]
+    dependencies = []
 
     operations = [
         migrations.CreateModel(
-            name='Attempt',
+            name="Attempt",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('repetition', models.PositiveIntegerField()),
-                ('current', models.BooleanField(default=True)),
-                ('verdict', models.CharField(max_length=10)),
-                ('reason', models.CharField(blank=True, max_length=12)),
-                ('finish_reason', models.CharField(blank=True, max_length=60)),
-                ('state_source', models.CharField(max_length=10)),
-                ('differences', models.PositiveIntegerField(default=0)),
-                ('steps', models.PositiveIntegerField(default=0)),
-                ('tool_calls', models.PositiveIntegerField(default=0)),
-                ('tool_errors', models.PositiveIntegerField(default=0)),
-                ('write_calls', models.PositiveIntegerField(default=0)),
-                ('model_calls', models.PositiveIntegerField(null=True)),
-                ('input_tokens', models.BigIntegerField(null=True)),
-                ('cached_tokens', models.BigIntegerField(null=True)),
-                ('output_tokens', models.BigIntegerField(null=True)),
-                ('reasoning_tokens', models.BigIntegerField(null=True)),
-                ('duration', models.FloatField(null=True)),
-                ('digest', models.CharField(max_length=64)),
-                ('line', models.PositiveIntegerField(default=0)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("repetition", models.PositiveIntegerField()),
+                ("current", models.BooleanField(default=True)),
+                ("verdict", models.CharField(max_length=10)),
+                ("reason", models.CharField(blank=True, max_length=12)),
+                ("finish_reason", models.CharField(blank=True, max_length=60)),
+                ("state_source", models.CharField(max_length=10)),
+                ("differences", models.PositiveIntegerField(default=0)),
+                ("steps", models.PositiveIntegerField(default=0)),
+                ("tool_calls", models.PositiveIntegerField(default=0)),
+                ("tool_errors", models.PositiveIntegerField(default=0)),
+                ("write_calls", models.PositiveIntegerField(default=0)),
+                ("model_calls", models.PositiveIntegerField(null=True)),
+                ("input_tokens", models.BigIntegerField(null=True)),
+                ("cached_tokens", models.BigIntegerField(null=True)),
+                ("output_tokens", models.BigIntegerField(null=True)),
+                ("reasoning_tokens", models.BigIntegerField(null=True)),
+                ("duration", models.FloatField(null=True)),
+                ("digest", models.CharField(max_length=64)),
+                ("line", models.PositiveIntegerField(default=0)),
             ],
             options={
-                'ordering': ['task__uid', 'repetition', 'id'],
+                "ordering": ["task__uid", "repetition", "id"],
             },
         ),
         migrations.CreateModel(
-            name='Benchmark',
+            name="Benchmark",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=200, unique=True)),
-                ('tool_overrides', models.JSONField(blank=True, default=dict)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("name", models.CharField(max_length=200, unique=True)),
+                ("tool_overrides", models.JSONField(blank=True, default=dict)),
             ],
             options={
-                'ordering': ['name'],
+                "ordering": ["name"],
             },
         ),
         migrations.CreateModel(
-            name='Payload',
+            name="Payload",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('digest', models.CharField(max_length=64, unique=True)),
-                ('size', models.PositiveBigIntegerField()),
-                ('data', models.BinaryField()),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("digest", models.CharField(max_length=64, unique=True)),
+                ("size", models.PositiveBigIntegerField()),
+                ("data", models.BinaryField()),
             ],
         ),
         migrations.CreateModel(
-            name='Trace',
+            name="Trace",
             fields=[
-                ('attempt', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='trace', serialize=False, to='runs.attempt')),
-                ('reader', models.CharField(max_length=40)),
-                ('source', models.BinaryField()),
-                ('evidence', models.BinaryField()),
+                (
+                    "attempt",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        primary_key=True,
+                        related_name="trace",
+                        serialize=False,
+                        to="runs.attempt",
+                    ),
+                ),
+                ("reader", models.CharField(max_length=40)),
+                ("source", models.BinaryField()),
+                ("evidence", models.BinaryField()),
             ],
         ),
         migrations.CreateModel(
-            name='AttemptPart',
+            name="AttemptPart",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('attempt', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='parts', to='runs.attempt')),
-                ('payload', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='uses', to='runs.payload')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "attempt",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="parts", to="runs.attempt"
+                    ),
+                ),
+                (
+                    "payload",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="uses", to="runs.payload"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Run',
+            name="Run",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slug', models.SlugField(max_length=200, unique=True)),
-                ('model', models.CharField(max_length=200)),
-                ('model_inferred', models.BooleanField(default=False)),
-                ('provider', models.CharField(blank=True, max_length=200)),
-                ('weights', models.CharField(blank=True, choices=[('', 'not said'), ('proprietary', 'proprietary'), ('open', 'open weights')], max_length=20)),
-                ('repetitions', models.PositiveIntegerField(default=0)),
-                ('repetitions_inferred', models.BooleanField(default=True)),
-                ('note', models.TextField(blank=True)),
-                ('settings', models.JSONField(blank=True, default=dict)),
-                ('started_at', models.DateTimeField(blank=True, null=True)),
-                ('duration', models.FloatField(blank=True, null=True)),
-                ('is_demo', models.BooleanField(default=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('updated_at', models.DateTimeField(auto_now=True)),
-                ('benchmark', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='runs.benchmark')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("slug", models.SlugField(max_length=200, unique=True)),
+                ("model", models.CharField(max_length=200)),
+                ("model_inferred", models.BooleanField(default=False)),
+                ("provider", models.CharField(blank=True, max_length=200)),
+                (
+                    "weights",
+                    models.CharField(
+                        blank=True,
+                        choices=[("", "not said"), ("proprietary", "proprietary"), ("open", "open weights")],
+                        max_length=20,
+                    ),
+                ),
+                ("repetitions", models.PositiveIntegerField(default=0)),
+                ("repetitions_inferred", models.BooleanField(default=True)),
+                ("note", models.TextField(blank=True)),
+                ("settings", models.JSONField(blank=True, default=dict)),
+                ("started_at", models.DateTimeField(blank=True, null=True)),
+                ("duration", models.FloatField(blank=True, null=True)),
+                ("is_demo", models.BooleanField(default=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("updated_at", models.DateTimeField(auto_now=True)),
+                (
+                    "benchmark",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="runs", to="runs.benchmark"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-created_at', '-id'],
-            },
-        ),
-        migrations.AddField(
-            model_name='attempt',
-            name='run',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='attempts', to='runs.run'),
-        ),
-        migrations.CreateModel(
-            name='Task',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uid', models.CharField(max_length=1000)),
-                ('domain', models.CharField(blank=True, max_length=200)),
-                ('benchmark', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='tasks', to='runs.benchmark')),
-            ],
-            options={
-                'ordering': ['uid'],
-            },
-        ),
-        migrations.AddField(
-            model_name='attempt',
-            name='task',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='attempts', to='runs.task'),
-        ),
-        migrations.CreateModel(
-            name='TaskTally',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('recorded', models.PositiveIntegerField(default=0)),
-                ('passed', models.PositiveIntegerField(default=0)),
-                ('failed', models.PositiveIntegerField(default=0)),
-                ('errors', models.PositiveIntegerField(default=0)),
-                ('verdicts', models.TextField(blank=True)),
-                ('differences', models.PositiveIntegerField(default=0)),
-                ('with_states', models.PositiveIntegerField(default=0)),
-                ('tool_calls', models.PositiveBigIntegerField(default=0)),
-                ('with_usage', models.PositiveIntegerField(default=0)),
-                ('input_tokens', models.PositiveBigIntegerField(default=0)),
-                ('cached_tokens', models.PositiveBigIntegerField(default=0)),
-                ('output_tokens', models.PositiveBigIntegerField(default=0)),
-                ('duration', models.FloatField(default=0)),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='tallies', to='runs.run')),
-                ('task', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='tallies', to='runs.task')),
-            ],
-            options={
-                'ordering': ['task__uid'],
-            },
-        ),
-        migrations.CreateModel(
-            name='ToolUse',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=200)),
-                ('calls', models.PositiveIntegerField()),
-                ('errors', models.PositiveIntegerField(default=0)),
-                ('attempt', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='tools', to='runs.attempt')),
-            ],
-        ),
-        migrations.CreateModel(
-            name='Upload',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('file_name', models.CharField(max_length=500)),
-                ('sha256', models.CharField(db_index=True, max_length=64)),
-                ('size', models.PositiveBigIntegerField()),
-                ('path', models.CharField(blank=True, max_length=500)),
-                ('state', models.CharField(choices=[('asking', "waiting for the model's name"), ('waiting', 'waiting for a worker'), ('reading', 'reading'), ('done', 'done'), ('stopped', 'stopped'), ('failed', 'not readable')], default='waiting', max_length=10)),
-                ('reader', models.CharField(blank=True, max_length=40)),
-                ('run_name', models.CharField(blank=True, max_length=500)),
-                ('benchmark', models.CharField(blank=True, max_length=200)),
-                ('model', models.CharField(blank=True, max_length=200)),
-                ('model_inferred', models.BooleanField(default=False)),
-                ('repetitions', models.PositiveIntegerField(blank=True, null=True)),
-                ('is_demo', models.BooleanField(default=False)),
-                ('header', models.JSONField(blank=True, default=dict)),
-                ('error', models.TextField(blank=True)),
-                ('bytes_split', models.PositiveBigIntegerField(default=0)),
-                ('split_done', models.BooleanField(default=False)),
-                ('lease_until', models.DateTimeField(blank=True, null=True)),
-                ('read', models.PositiveIntegerField(default=0)),
-                ('stored', models.PositiveIntegerField(default=0)),
-                ('same', models.PositiveIntegerField(default=0)),
-                ('replaced', models.PositiveIntegerField(default=0)),
-                ('passed', models.PositiveIntegerField(default=0)),
-                ('failed', models.PositiveIntegerField(default=0)),
-                ('errors', models.PositiveIntegerField(default=0)),
-                ('conflicts', models.PositiveIntegerField(default=0)),
-                ('rejected', models.PositiveIntegerField(default=0)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('started_at', models.DateTimeField(blank=True, null=True)),
-                ('finished_at', models.DateTimeField(blank=True, null=True)),
-                ('run', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='uploads', to='runs.run')),
-            ],
-            options={
-                'ordering': ['-created_at', '-id'],
-            },
-        ),
-        migrations.CreateModel(
-            name='Chunk',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveIntegerField()),
-                ('path', models.CharField(blank=True, max_length=500)),
-                ('state', models.CharField(choices=[('waiting', 'Waiting'), ('running', 'Running'), ('done', 'Done'), ('failed', 'Failed')], default='waiting', max_length=10)),
-                ('claim', models.CharField(blank=True, max_length=36)),
-                ('lease_until', models.DateTimeField(blank=True, null=True)),
-                ('tries', models.PositiveIntegerField(default=0)),
-                ('error', models.TextField(blank=True)),
-                ('upload', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='chunks', to='runs.upload')),
-            ],
-            options={
-                'ordering': ['upload_id', 'number'],
+                "ordering": ["-created_at", "-id"],
             },
         ),
         migrations.AddField(
-            model_name='attempt',
-            name='seen_in',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='runs.upload'),
+            model_name="attempt",
+            name="run",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="attempts", to="runs.run"
+            ),
+        ),
+        migrations.CreateModel(
+            name="Task",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("uid", models.CharField(max_length=1000)),
+                ("domain", models.CharField(blank=True, max_length=200)),
+                (
+                    "benchmark",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="tasks", to="runs.benchmark"
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ["uid"],
+            },
         ),
         migrations.AddField(
-            model_name='attempt',
-            name='upload',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='attempts', to='runs.upload'),
+            model_name="attempt",
+            name="task",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="attempts", to="runs.task"
+            ),
         ),
         migrations.CreateModel(
-            name='UploadProblem',
+            name="TaskTally",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('line', models.PositiveIntegerField()),
-                ('kind', models.CharField(max_length=10)),
-                ('reason', models.TextField()),
-                ('uid', models.CharField(blank=True, max_length=1000)),
-                ('repetition', models.PositiveIntegerField(blank=True, null=True)),
-                ('kept', models.CharField(blank=True, max_length=300)),
-                ('upload', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='problems', to='runs.upload')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("recorded", models.PositiveIntegerField(default=0)),
+                ("passed", models.PositiveIntegerField(default=0)),
+                ("failed", models.PositiveIntegerField(default=0)),
+                ("errors", models.PositiveIntegerField(default=0)),
+                ("verdicts", models.TextField(blank=True)),
+                ("differences", models.PositiveIntegerField(default=0)),
+                ("with_states", models.PositiveIntegerField(default=0)),
+                ("tool_calls", models.PositiveBigIntegerField(default=0)),
+                ("with_usage", models.PositiveIntegerField(default=0)),
+                ("input_tokens", models.PositiveBigIntegerField(default=0)),
+                ("cached_tokens", models.PositiveBigIntegerField(default=0)),
+                ("output_tokens", models.PositiveBigIntegerField(default=0)),
+                ("duration", models.FloatField(default=0)),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="tallies", to="runs.run"
+                    ),
+                ),
+                (
+                    "task",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="tallies", to="runs.task"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['upload_id', 'line', 'id'],
+                "ordering": ["task__uid"],
             },
         ),
         migrations.CreateModel(
-            name='AttemptEffect',
+            name="ToolUse",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(max_length=10)),
-                ('table', models.CharField(max_length=200)),
-                ('key', models.CharField(max_length=200)),
-                ('field', models.CharField(blank=True, max_length=200)),
-                ('after', models.CharField(blank=True, max_length=100)),
-                ('required', models.CharField(blank=True, max_length=100)),
-                ('attempt', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='effects', to='runs.attempt')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("name", models.CharField(max_length=200)),
+                ("calls", models.PositiveIntegerField()),
+                ("errors", models.PositiveIntegerField(default=0)),
+                (
+                    "attempt",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="tools", to="runs.attempt"
+                    ),
+                ),
+            ],
+        ),
+        migrations.CreateModel(
+            name="Upload",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("file_name", models.CharField(max_length=500)),
+                ("sha256", models.CharField(db_index=True, max_length=64)),
+                ("size", models.PositiveBigIntegerField()),
+                ("path", models.CharField(blank=True, max_length=500)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("asking", "waiting for the model's name"),
+                            ("waiting", "waiting for a worker"),
+                            ("reading", "reading"),
+                            ("done", "done"),
+                            ("stopped", "stopped"),
+                            ("failed", "not readable"),
+                        ],
+                        default="waiting",
+                        max_length=10,
+                    ),
+                ),
+                ("reader", models.CharField(blank=True, max_length=40)),
+                ("run_name", models.CharField(blank=True, max_length=500)),
+                ("benchmark", models.CharField(blank=True, max_length=200)),
+                ("model", models.CharField(blank=True, max_length=200)),
+                ("model_inferred", models.BooleanField(default=False)),
+                ("repetitions", models.PositiveIntegerField(blank=True, null=True)),
+                ("is_demo", models.BooleanField(default=False)),
+                ("header", models.JSONField(blank=True, default=dict)),
+                ("error", models.TextField(blank=True)),
+                ("bytes_split", models.PositiveBigIntegerField(default=0)),
+                ("split_done", models.BooleanField(default=False)),
+                ("lease_until", models.DateTimeField(blank=True, null=True)),
+                ("read", models.PositiveIntegerField(default=0)),
+                ("stored", models.PositiveIntegerField(default=0)),
+                ("same", models.PositiveIntegerField(default=0)),
+                ("replaced", models.PositiveIntegerField(default=0)),
+                ("passed", models.PositiveIntegerField(default=0)),
+                ("failed", models.PositiveIntegerField(default=0)),
+                ("errors", models.PositiveIntegerField(default=0)),
+                ("conflicts", models.PositiveIntegerField(default=0)),
+                ("rejected", models.PositiveIntegerField(default=0)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("started_at", models.DateTimeField(blank=True, null=True)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "run",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="uploads",
+                        to="runs.run",
+                    ),
+                ),
             ],
             options={
-                'indexes': [models.Index(fields=['table', 'field', 'kind'], name='effect_by_field')],
+                "ordering": ["-created_at", "-id"],
             },
         ),
         migrations.CreateModel(
-            name='PayloadPart',
+            name="Chunk",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('part', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='wholes', to='runs.payload')),
-                ('whole', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='parts', to='runs.payload')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("number", models.PositiveIntegerField()),
+                ("path", models.CharField(blank=True, max_length=500)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("waiting", "Waiting"),
+                            ("running", "Running"),
+                            ("done", "Done"),
+                            ("failed", "Failed"),
+                        ],
+                        default="waiting",
+                        max_length=10,
+                    ),
+                ),
+                ("claim", models.CharField(blank=True, max_length=36)),
+                ("lease_until", models.DateTimeField(blank=True, null=True)),
+                ("tries", models.PositiveIntegerField(default=0)),
+                ("error", models.TextField(blank=True)),
+                (
+                    "upload",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="chunks", to="runs.upload"
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('whole', 'part'), name='part_once_per_payload')],
+                "ordering": ["upload_id", "number"],
+            },
+        ),
+        migrations.AddField(
+            model_name="attempt",
+            name="seen_in",
+            field=models.ForeignKey(
+                null=True, on_delete=django.db.models.deletion.SET_NULL, related_name="+", to="runs.upload"
+            ),
+        ),
+        migrations.AddField(
+            model_name="attempt",
+            name="upload",
+            field=models.ForeignKey(
+                null=True, on_delete=django.db.models.deletion.SET_NULL, related_name="attempts", to="runs.upload"
+            ),
+        ),
+        migrations.CreateModel(
+            name="UploadProblem",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("line", models.PositiveIntegerField()),
+                ("kind", models.CharField(max_length=10)),
+                ("reason", models.TextField()),
+                ("uid", models.CharField(blank=True, max_length=1000)),
+                ("repetition", models.PositiveIntegerField(blank=True, null=True)),
+                ("kept", models.CharField(blank=True, max_length=300)),
+                (
+                    "upload",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="problems", to="runs.upload"
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ["upload_id", "line", "id"],
+            },
+        ),
+        migrations.CreateModel(
+            name="AttemptEffect",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("kind", models.CharField(max_length=10)),
+                ("table", models.CharField(max_length=200)),
+                ("key", models.CharField(max_length=200)),
+                ("field", models.CharField(blank=True, max_length=200)),
+                ("after", models.CharField(blank=True, max_length=100)),
+                ("required", models.CharField(blank=True, max_length=100)),
+                (
+                    "attempt",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="effects", to="runs.attempt"
+                    ),
+                ),
+            ],
+            options={
+                "indexes": [models.Index(fields=["table", "field", "kind"], name="effect_by_field")],
+            },
+        ),
+        migrations.CreateModel(
+            name="PayloadPart",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "part",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="wholes", to="runs.payload"
+                    ),
+                ),
+                (
+                    "whole",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="parts", to="runs.payload"
+                    ),
+                ),
+            ],
+            options={
+                "constraints": [models.UniqueConstraint(fields=("whole", "part"), name="part_once_per_payload")],
             },
         ),
         migrations.AddConstraint(
-            model_name='task',
-            constraint=models.UniqueConstraint(fields=('benchmark', 'uid'), name='task_once_per_benchmark'),
+            model_name="task",
+            constraint=models.UniqueConstraint(fields=("benchmark", "uid"), name="task_once_per_benchmark"),
         ),
         migrations.AddConstraint(
-            model_name='tasktally',
-            constraint=models.UniqueConstraint(fields=('run', 'task'), name='one_tally_per_task'),
+            model_name="tasktally",
+            constraint=models.UniqueConstraint(fields=("run", "task"), name="one_tally_per_task"),
         ),
         migrations.AddIndex(
-            model_name='tooluse',
-            index=models.Index(fields=['name'], name='tool_by_name'),
+            model_name="tooluse",
+            index=models.Index(fields=["name"], name="tool_by_name"),
         ),
         migrations.AddConstraint(
-            model_name='chunk',
-            constraint=models.UniqueConstraint(fields=('upload', 'number'), name='chunk_once_per_upload'),
+            model_name="chunk",
+            constraint=models.UniqueConstraint(fields=("upload", "number"), name="chunk_once_per_upload"),
         ),
         migrations.AddIndex(
-            model_name='attempt',
-            index=models.Index(fields=['run', 'verdict'], name='attempt_by_verdict'),
+            model_name="attempt",
+            index=models.Index(fields=["run", "verdict"], name="attempt_by_verdict"),
         ),
         migrations.AddConstraint(
-            model_name='attempt',
-            constraint=models.UniqueConstraint(condition=models.Q(('current', True)), fields=('run', 'task', 'repetition'), name='one_current_attempt'),
+            model_name="attempt",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("current", True)), fields=("run", "task", "repetition"), name="one_current_attempt"
+            ),
         ),
     ]

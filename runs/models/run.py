@@ -20,6 +20,8 @@ class Run(models.Model):
     model = models.CharField(max_length=200)
     model_inferred = models.BooleanField(default=False)
     """The name was taken from the file's name, since no metadata came along."""
+    benchmark_inferred = models.BooleanField(default=False)
+    """The benchmark's name was taken from the file's name, since nobody said it."""
     provider = models.CharField(max_length=200, blank=True)
     weights = models.CharField(max_length=20, blank=True, choices=Weights.choices)
     repetitions = models.PositiveIntegerField(default=0)

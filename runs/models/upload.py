@@ -32,8 +32,11 @@ class Upload(models.Model):
     model_inferred = models.BooleanField(default=False)
     repetitions = models.PositiveIntegerField(null=True, blank=True)
     is_demo = models.BooleanField(default=False)
+    benchmark_inferred = models.BooleanField(default=False)
     header = models.JSONField(default=dict, blank=True)
     """`BundleHeader` of the companion, allow-listed."""
+    companion_error = models.TextField(blank=True)
+    """Why the companion that came along was not read, in a sentence."""
     error = models.TextField(blank=True)
     """Why the file as a whole was not read, in a sentence."""
     bytes_split = models.PositiveBigIntegerField(default=0)

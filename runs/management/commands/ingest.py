@@ -20,9 +20,20 @@ from runs.ingest import ingest_file
 from runs.management.foreground import ensure_database
 from runs.models import Run, TaskTally, Upload
 from runs.records import ProblemKind
-from runs.uploads import KeptFile, Wishes, blocks_of, forget_files, hash_stream, keep_file, new_upload, upload_warnings
+from runs.uploads import (
+    STANDARD_INPUT,
+    KeptFile,
+    Wishes,
+    blocks_of,
+    forget_files,
+    hash_stream,
+    keep_file,
+    new_upload,
+    upload_warnings,
+)
 
 _COMPANION_END = "_run_metadata.yaml"
+_NOTES_SHOWN = 10
 
 
 class Command(BaseCommand):
@@ -65,7 +76,7 @@ class Command(BaseCommand):
                 upload = self._upload(path, name, kept, stream, wishes)
                 ingest_file(upload, stream, _progress(kept.size, self))
         except RunsError as caught:
-            error = str(caught)
+            error = f"{path}: {caught}"
         except OSError as caught:
             error = f"{path}: the file cannot be read: {caught.strerror or caught}."
         if error:
@@ -116,7 +127,7 @@ class _opened:
         if self.path == "-":
             self.spooled = keep_file(blocks_of(sys.stdin.buffer))
             self.stream = (settings.UPLOADS_DIR / self.spooled.path).open("rb")
-            return "standard input", self.stream, KeptFile("", self.spooled.sha256, self.spooled.size)
+            return STANDARD_INPUT, self.stream, KeptFile("", self.spooled.sha256, self.spooled.size)
         self.stream = Path(self.path).open("rb")
         return Path(self.path).name, self.stream, hash_stream(self.stream)
 
@@ -128,7 +139,7 @@ class _opened:
 
 
 def _stem(name: str) -> str:
-    return "" if name == "standard input" else name.partition(".")[0]
+    return "" if name == STANDARD_INPUT else name.partition(".")[0]
 
 
 def _positive(text: str) -> int:
@@ -172,8 +183,8 @@ def _missing(run: Run) -> int:
 def _summary(path: str, answer: dict[str, Any]) -> str:
     counts = ", ".join(f"{answer[name]:,} {name}" for name in ("stored", "same", "replaced"))
     lines = [
-        f"{path}: {answer['read']:,} rows of {answer['format']} → run {answer['run'] or 'none'}",
-        f"  {counts}; {answer['passed']:,} passed, {answer['failed']:,} failed, {answer['errors']:,} errors, "
+        f"{path}: {_count(answer['read'], 'row')} of {answer['format']} → run {answer['run'] or 'none'}",
+        f"  {counts}; {answer['passed']:,} passed, {answer['failed']:,} failed, {_count(answer['errors'], 'error')}, "
         f"{answer['missing']:,} missing; {answer['seconds']:.1f} s",
     ]
     lines += [
@@ -182,7 +193,15 @@ def _summary(path: str, answer: dict[str, Any]) -> str:
         for c in answer["conflicts"]
     ]
     lines += [f"  line {r['line']}: not stored. {r['reason']}" for r in answer["rejected"]]
+    shown = answer["notes"][:_NOTES_SHOWN]
+    lines += [f"  line {n['line']}: {n['note']}" for n in shown]
+    if len(answer["notes"]) > len(shown):
+        lines.append(f"  and {_count(len(answer['notes']) - len(shown), 'more note')}; --json lists them all.")
     return "\n".join(lines)
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
 def _progress(size: int, command: BaseCommand) -> Any:

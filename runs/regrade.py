@@ -1,0 +1,62 @@
+"""Grades stored attempts again from their own rows, after a rule or a tool's nature was corrected. Verdicts stay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+from django.db import transaction
+
+from runs.bundles import reader_named
+from runs.bundles.base import RawRecord
+from runs.models import Attempt, AttemptEffect, Run, ToolUse, Trace
+from runs.payloads import restore_row
+from runs.prepare import PreparedRow, prepare
+from runs.store import lock_tallies
+from runs.tallies import recount
+
+__all__ = ["regrade"]
+
+_AT_ONCE = 50
+
+
+def regrade(run: Run) -> Iterator[int]:
+    """Grades a run's attempts again, fifty a transaction, and yields how many are done. Begun again, it starts anew."""
+    reading = Attempt.objects.filter(run=run).select_related("trace").order_by("pk")
+    last = done = 0
+    while attempts := list(reading.filter(pk__gt=last)[:_AT_ONCE]):
+        prepared = [(attempt, _prepared(attempt, run)) for attempt in attempts]
+        with transaction.atomic():
+            tasks = sorted({attempt.task_id for attempt in attempts})
+            lock_tallies(run, tasks)
+            _write(prepared)
+            recount(run, tasks)
+        last, done = attempts[-1].pk, done + len(attempts)
+        yield done
+
+
+def _prepared(attempt: Attempt, run: Run) -> PreparedRow:
+    raw = RawRecord(line=attempt.line, text=restore_row(attempt))
+    row = prepare(reader_named(attempt.trace.reader), raw, run.benchmark.tool_overrides)
+    assert isinstance(row, PreparedRow), "what was stored can be read"
+    return row
+
+
+def _write(prepared: list[tuple[Attempt, PreparedRow]]) -> None:
+    for attempt, row in prepared:
+        for name, value in row.columns.items():
+            setattr(attempt, name, value)
+        attempt.trace.evidence = row.evidence
+    attempts = [attempt for attempt, _ in prepared]
+    Attempt.objects.bulk_update(attempts, list(prepared[0][1].columns))
+    Trace.objects.bulk_update([attempt.trace for attempt in attempts], ["evidence"])
+    AttemptEffect.objects.filter(attempt__in=attempts).delete()
+    ToolUse.objects.filter(attempt__in=attempts).delete()
+    AttemptEffect.objects.bulk_create(
+        AttemptEffect(attempt=attempt, **msgspec.structs.asdict(effect))
+        for attempt, row in prepared
+        for effect in row.effects
+    )
+    ToolUse.objects.bulk_create(
+        ToolUse(attempt=attempt, **msgspec.structs.asdict(tool)) for attempt, row in prepared for tool in row.tools
+    )
