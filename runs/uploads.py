@@ -26,8 +26,8 @@ from runs.targets import known_run, run_named
 
 __all__ = [
     "STANDARD_INPUT", "KeptFile", "Wishes", "accept_upload", "answer_upload", "begin", "blocks_of", "chunk_folder",
-    "forget_files", "hash_stream", "keep_file", "new_upload", "open_upload", "retry_upload", "stop_upload", "suggestion_for",
-    "upload_warnings",
+    "forget_files", "hash_stream", "keep_file", "new_upload", "open_upload", "retry_upload", "stop_upload",
+    "suggestion_for", "upload_warnings",
 ]  # fmt: skip
 
 STANDARD_INPUT = "standard input"
