@@ -84,7 +84,9 @@ def same_tables(attempt: Attempt, *, server: str = "", table: str = "", first: i
             if (name, title) == (server, table):
                 opened = entry
                 records = [
-                    SameRecord(fields=[(field, shown(value)) for field, value in row.items()])
+                    SameRecord(
+                        fields=[(field, shown(row[field])) for field in sorted(row, key=lambda name: name != "id")]
+                    )
                     for row in rows[first : first + ROWS]
                 ]
                 following = first + ROWS if first + ROWS < len(rows) else None

@@ -73,7 +73,7 @@
 
   const scrub = $("[data-scrub]");
   if (scrub) {
-    const at = $("[data-at]");
+    const at = $("[data-now]");
     const marks = $$(".tl li");
     const path = $("[data-on-path]");
     const track = scrub.parentElement;
@@ -168,8 +168,11 @@
     if (line) {
       const step = Number(line.closest(".step").id.slice(1));
       if (step === state.step) {
-        const details = line.closest("details");
-        if (details) setTimeout(() => { if (details.open) trace.open(details); trace.queueThread(); });
+        const at = line.closest(".step");
+        if (document.getSelection()?.isCollapsed === false) return;
+        if (at.classList.contains("open")) at.classList.remove("open");
+        else trace.open(at);
+        trace.queueThread();
         return;
       }
       event.preventDefault();
@@ -208,11 +211,7 @@
   trace.watch();
   trace.mark();
   const at = trace.row(state.step);
-  if (at) {
-    const details = $("details", at);
-    if (details?.open) trace.open(details);
-    if (!narrow.matches) trace.into(at);
-  }
+  if (at && !narrow.matches) trace.into(at);
   const named = /^#e(\d+)$/.exec(location.hash);
   if (named) trace.goto(named[1]);
   else $('[aria-current="true"][data-effect]', side)?.scrollIntoView({ block: "nearest" });

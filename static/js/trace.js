@@ -27,11 +27,6 @@ const trace = (() => {
     return answer.text();
   }
 
-  function failed(box) {
-    say("The server did not answer. Open the step again.");
-    box.replaceChildren(Object.assign(document.createElement("p"), { className: "gone", textContent: "The server did not answer. Close and open this again." }));
-  }
-
   const loading = new Map();
   // The block of rows that a step is in, once.
   function ensure(step) {
@@ -57,13 +52,23 @@ const trace = (() => {
   }, { root: narrow.matches ? null : scrollBox(), rootMargin: "1200px 0px" });
   const watch = () => { for (const block of $$(".block.later", steps)) near.observe(block); };
 
-  // The payload of a step, on first opening.
-  function open(details) {
-    const box = $(".payload", details);
-    const link = box && $("a.load", box);
-    if (!link || box.dataset.asked) return;
-    box.dataset.asked = "1";
-    ask(link.getAttribute("href")).then(html => { box.innerHTML = html; queueThread(); }, () => { delete box.dataset.asked; failed(box); });
+  // A step's payload, loaded on first opening.
+  function open(at) {
+    if (!at.classList.contains("opens")) return;
+    at.classList.add("open");
+    if ($(".payload", at)) return;
+    const box = document.createElement("div");
+    box.className = "payload";
+    at.append(box);
+    ask(panes.dataset.stepsUrl.replace("/0/", `/${at.id.slice(1)}/`)).then(html => {
+      box.innerHTML = html;
+      if (Number(at.id.slice(1)) === state.step) into(at);
+      queueThread();
+    }, () => {
+      box.remove();
+      at.classList.remove("open");
+      say("The server did not answer. Open the step again.");
+    });
   }
 
   // A part of the page at another address: the filtered steps, or the state with its unchanged fields.
@@ -187,9 +192,8 @@ const trace = (() => {
   function bring(step) {
     const at = row(step);
     if (!at) return;
-    for (const other of $$(".step details[open]", steps)) if (other.closest(".step") !== at) other.open = false;
-    const details = $("details", at);
-    if (details) { details.open = true; open(details); }
+    for (const other of $$(".step.open", steps)) if (other !== at) other.classList.remove("open");
+    open(at);
     into(at);
   }
 

@@ -1,0 +1,255 @@
+"""The list pages and uploads in a browser: by pointer, by keyboard alone, without scripts, narrow and dark."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+from pytest_django import Settings
+
+from runs.chunks import claim_next
+from runs.models import Run, Upload, UploadState
+from runs.tasks import do_chunk, work
+from tests.factories import write_jsonl
+from tests.stored import outcomes, store
+
+OpenPage = Callable[..., Page]
+UID = "rental_desk_group1.py:test_return_001"
+COMPANION = "setup_config: {orchestrator: {agent_model: {deployment: birch-2}}}\n"
+
+
+@pytest.fixture(autouse=True)
+def worker(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Own folder and no broker; the fixture is a worker that does all that waits."""
+    settings.UPLOADS_DIR = tmp_path / "uploads"
+    settings.UPLOADS_DIR.mkdir()
+    monkeypatch.setattr(work, "delay", lambda: None)
+
+    def do_all() -> None:
+        while (chunk := claim_next()) is not None:
+            do_chunk(chunk)
+
+    return do_all
+
+
+@pytest.fixture
+def bundle(tmp_path: Path) -> Path:
+    path = write_jsonl(tmp_path / "desk.birch.jsonl", [*outcomes(UID, "pfe"), *outcomes("other.py:test_two", "ppp")])
+    (tmp_path / "desk.birch_run_metadata.yaml").write_text(COMPANION)
+    return path
+
+
+def several() -> Run:
+    rows = [*outcomes(UID, "pfe."), *outcomes("other.py:test_two", "pppp"), *outcomes("other.py:test_three", "ffff")]
+    for number in range(3):
+        store(outcomes(UID, "pf"), model=f"model {number}", benchmark="depot")
+    return store(rows, repetitions=4)
+
+
+def test_from_a_file_to_a_failed_attempt_and_back_by_pointer(
+    open_page: OpenPage, worker: Callable[[], None], bundle: Path
+) -> None:
+    page = open_page("/")
+    page.get_by_role("link", name="Upload a bundle").click()
+    companion = bundle.with_name("desk.birch_run_metadata.yaml")
+    page.set_input_files("#files", [bundle, companion])
+    expect(page.locator("#queue .up")).to_contain_text("Waiting for a worker.")
+    worker()
+    entry = page.locator("#queue .up")
+    expect(entry).to_contain_text("birch-2 on desk: the run has 6 of 6 attempts")
+    expect(entry.locator(".counts")).to_contain_text("6 new 4 passed 1 failed 1 error 0 lines not stored")
+    entry.get_by_role("link", name="Open run").click()
+    expect(page).to_have_title("birch-2 on desk · Twentyfold")
+    page.get_by_role("link", name="test_return_001").click()
+    page.get_by_role("link", name="Failed", exact=True).click()
+    expect(page.locator(".step[aria-current]")).to_have_count(1)
+    page.go_back()
+    expect(page).to_have_title("test_return_001 · birch-2 · Twentyfold")
+    page.go_back()
+    page.go_back()
+    expect(page.get_by_role("heading", name="Uploads")).to_be_visible()
+
+
+def press_to(page: Page, selector: str, *, most: int = 60) -> None:
+    """Tabs until the focus is on the element."""
+    for _ in range(most):
+        page.keyboard.press("Tab")
+        if page.evaluate("selector => document.activeElement.matches(selector)", selector):
+            outline = page.evaluate(
+                "() => { const at = document.activeElement; const shown = at.matches('.vh') ? at.closest('.drop') : at;"
+                " return getComputedStyle(shown).outlineStyle; }"
+            )
+            assert outline == "solid"
+            return
+    raise AssertionError(f"The keyboard does not come to {selector}.")
+
+
+def test_from_a_file_to_a_failed_attempt_and_back_by_keyboard(
+    open_page: OpenPage, worker: Callable[[], None], bundle: Path
+) -> None:
+    page = open_page("/")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to content"
+    press_to(page, 'a[href="/uploads/"]')
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/uploads/")
+    press_to(page, "#files")
+    with page.expect_file_chooser() as chooser:
+        page.keyboard.press("Space")
+    chooser.value.set_files(bundle)
+    model = page.locator('#queue input[name="model"]')
+    expect(model).to_have_value("birch")
+    press_to(page, '#queue input[name="model"]')
+    page.keyboard.press("Enter")
+    expect(page.locator("#queue .up")).to_contain_text("Waiting for a worker.")
+    worker()
+    expect(page.locator("#queue .up")).to_contain_text("birch on desk: the run has 6 of 6 attempts")
+    press_to(page, '#queue a[href^="/runs/"]')
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/runs/**")
+    press_to(page, 'a[href*="test_return_001"]')
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/tasks/**")
+    press_to(page, "a.badge.failed")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/attempts/**")
+    expect(page.locator(".step[aria-current]")).to_have_count(1)
+    press_to(page, 'a[href*="/tasks/"]')
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/tasks/**")
+
+
+def test_dropped_files_are_taken_with_their_companion(open_page: OpenPage) -> None:
+    page = open_page("/uploads/")
+    rows = json.dumps(outcomes(UID, "p")[0])
+    page.evaluate(
+        """([rows, companion]) => {
+          const data = new DataTransfer();
+          data.items.add(new File([rows], "one.jsonl"));
+          data.items.add(new File([companion], "one_run_metadata.yaml"));
+          data.items.add(new File(["x"], "other_run_metadata.yaml"));
+          const how = { dataTransfer: data, bubbles: true, cancelable: true };
+          for (const kind of ["dragenter", "dragover", "drop"])
+            document.getElementById("drop").dispatchEvent(new DragEvent(kind, how));
+        }""",
+        [rows, COMPANION],
+    )
+    expect(page.locator("#queue .up").nth(0)).to_contain_text("Waiting for a worker.")
+    expect(page.locator("#queue .up").nth(1)).to_contain_text("its result file was not sent along")
+    assert Upload.objects.values_list("file_name", "model", "state").get() == (
+        "one.jsonl", "birch-2", UploadState.WAITING,
+    )  # fmt: skip
+    expect(page.locator("#drop")).not_to_have_class(re.compile("over"))
+
+
+def test_a_file_beyond_the_limit_is_not_sent(open_page: OpenPage, settings: Settings, bundle: Path) -> None:
+    settings.UPLOAD_LIMIT = 1000
+    page = open_page("/uploads/")
+    page.set_input_files("#files", bundle)
+    expect(page.locator("#queue .up")).to_contain_text("this server takes 1.0 kB. Nothing was sent.")
+    assert Upload.objects.count() == 0
+
+
+def test_uploads_work_without_scripts(open_page: OpenPage, worker: Callable[[], None], bundle: Path) -> None:
+    page = open_page("/uploads/", scripts=False)
+    page.set_input_files("#files", [bundle, bundle.with_name("desk.birch_run_metadata.yaml")])
+    page.get_by_role("button", name="Upload").click()
+    expect(page.locator(".up")).to_contain_text("Waiting for a worker.")
+    worker()
+    page.reload()
+    page.get_by_role("link", name="Open run").click()
+    page.locator("#find").fill("two")
+    page.get_by_role("button", name="Filter").click()
+    expect(page.locator("table.tasks tbody tr")).to_have_count(1)
+
+
+def test_filtering_keeps_the_focus_and_back_brings_the_list_again(open_page: OpenPage) -> None:
+    several()
+    page = open_page("/")
+    expect(page.locator("table.runs tbody tr")).to_have_count(4)
+    page.locator("#find").click()
+    page.keyboard.type("model 1")
+    expect(page.locator("table.runs tbody tr")).to_have_count(1)
+    assert page.evaluate("document.activeElement.id") == "find"
+    page.wait_for_url(re.compile(r"/\?q=model(\+|%20)1$"))
+    page.get_by_role("link", name="model 1").click()
+    page.wait_for_url("**/runs/**")
+    page.go_back()
+    expect(page.locator("table.runs tbody tr")).to_have_count(1)
+    expect(page.locator("#find")).to_have_value("model 1")
+    page.get_by_role("link", name="pass@1").click()
+    expect(page.locator('th[aria-sort="descending"]')).to_have_text("pass@1")
+    assert re.search(r"q=model(\+|%20)1&sort=-pass$", page.url)
+
+
+def test_a_request_that_fails_says_so_until_one_works(open_page: OpenPage) -> None:
+    several()
+    page = open_page("/")
+    # The browser notes a request that really fails as an error, which the fixture forbids.
+    page.evaluate("htmx.trigger(document.body, 'htmx:sendError', {})")
+    expect(page.locator("#trouble")).to_contain_text("The server did not answer.")
+    page.get_by_role("button", name="Close").click()
+    expect(page.locator("#trouble")).to_be_hidden()
+    page.evaluate("htmx.trigger(document.body, 'htmx:responseError', { xhr: { status: 503 } })")
+    expect(page.locator("#trouble")).to_contain_text("The server could not answer. Its log says why.")
+    page.locator("#find").fill("model 2")
+    expect(page.locator("#trouble")).to_be_hidden()
+
+
+def test_the_theme_is_kept(open_page: OpenPage) -> None:
+    page = open_page("/uploads/")
+    toggle = page.locator("[data-theme-toggle]")
+    expect(toggle).to_have_attribute("aria-label", "Theme: automatic")
+    toggle.click()
+    toggle.click()
+    expect(toggle).to_have_attribute("aria-label", "Theme: dark")
+    page.goto("/")
+    assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "dark"
+    expect(page.locator("[data-theme-toggle]")).to_have_attribute("aria-label", "Theme: dark")
+
+
+def test_no_page_is_wider_than_its_window_and_axe_finds_nothing_serious(
+    open_page: OpenPage, serious: Callable[[Page], list[str]]
+) -> None:
+    empty = open_page("/")
+    assert serious(empty) == []
+    run = several()
+    Upload.objects.create(file_name="asks.birch.jsonl", sha256="0", size=10, state=UploadState.ASKING)
+    Upload.objects.create(file_name="reads.jsonl", sha256="0", size=10, state=UploadState.READING)
+    conflicts = [*outcomes(UID, "p"), *outcomes(UID, "f")]
+    store(conflicts, model="conflicts")
+    addresses = [
+        "/",
+        f"/runs/{run.slug}/",
+        f"/runs/{run.slug}/edit/",
+        f"/runs/{run.slug}/delete/",
+        f"/runs/{run.slug}/tasks/{UID}/",
+        "/uploads/",
+        f"/uploads/{Upload.objects.order_by('-pk').values_list('pk', flat=True)[0]}/",
+    ]
+    for dark, width in ((False, 1440), (True, 1440), (False, 360)):
+        page = open_page("/", width=width, height=800, dark=dark)
+        for address in addresses:
+            page.goto(address)
+            assert (address, dark, width, serious(page)) == (address, dark, width, [])
+            wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+            assert (address, width, max(0, wide)) == (address, width, 0)
+
+
+def test_hostile_names_run_nothing(open_page: OpenPage) -> None:
+    name = '<img src=x onerror="window.ran=1"><script>window.ran=1</script>\u202e\x1b[31m'
+    run = store(outcomes(f"a/../{name}:b%2F", "pf"), model=name, benchmark=name)
+    Upload.objects.update(file_name=name)
+    page = open_page("/")
+    for address in ("/", f"/runs/{run.slug}/", "/uploads/", f"/runs/{run.slug}/edit/", f"/runs/{run.slug}/delete/"):
+        page.goto(address)
+        assert page.evaluate("window.ran") is None
+        expect(page.locator("body")).to_contain_text("<script>")
+    page.goto(f"/runs/{run.slug}/")
+    page.locator("table.tasks tbody th a").click()
+    expect(page.locator("h1")).to_contain_text("b%2F")
+    assert page.evaluate("window.ran") is None
