@@ -239,7 +239,7 @@ def test_unchanged_tables_come_on_demand(client: Client) -> None:
     address = f"{Attempt.objects.get().get_absolute_url()}same/"
     assert "customers 2 rows notes 0 rows" in plain(client.get(address).content.decode())
     rows = plain(client.get(f"{address}?server=rental_desk&table=customers").content.decode())
-    assert "id 1 name Ada Winter email ada@example.com tags regular" in rows
+    assert "id 1 email ada@example.com name Ada Winter tags regular" in rows
 
 
 def test_a_step_is_a_page_and_a_part(client: Client) -> None:
