@@ -127,6 +127,8 @@ class _Reading:
 
     def _unanswered(self, name: str | None, call_id: str | None) -> _Draft | None:
         """The call that a response answers: the latest round that waits for it, and in a round the first such call."""
+        # Rounds without a waiting call are dropped: else each response of a long transcript would look through all.
+        self.rounds = [calls for calls in self.rounds if not all(call.answered for call in calls)]
         waiting = [[call for call in calls if not call.answered] for calls in reversed(self.rounds)]
         if call_id is not None:
             by_id = [[call for call in calls if call.call_id == call_id] for calls in waiting]
