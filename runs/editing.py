@@ -73,21 +73,15 @@ def edit_run(run: Run, changes: RunChanges) -> Run:
             f"{changes.repetitions:,} repetitions are too few: repetition {least - 1:,} is recorded, and they count "
             f"from 0. Give {least:,} or more."
         )
-    model = changes.model.strip()
-    if model != run.model:
-        run.model, run.model_inferred = model, False
-    if changes.repetitions is None:
-        run.repetitions, run.repetitions_inferred = least, True
-    elif changes.repetitions != run.repetitions:
-        run.repetitions, run.repetitions_inferred = changes.repetitions, False
-    else:
-        run.repetitions_inferred = False
+    # Whoever says the names has looked at them: they are no longer inferred.
+    run.model, run.model_inferred, run.benchmark_inferred = changes.model.strip(), False, False
+    run.repetitions = least if changes.repetitions is None else changes.repetitions
+    run.repetitions_inferred = changes.repetitions is None
     run.provider, run.weights, run.note = changes.provider.strip(), changes.weights, changes.note.strip()
     name = changes.benchmark.strip()
     if name != Benchmark.objects.values_list("name", flat=True).get(pk=run.benchmark_id):
         _refuse_while_reading(run, "change its benchmark")
         _move(run, name)
-        run.benchmark_inferred = False
     run.save()
     return run
 

@@ -53,6 +53,7 @@ def edit(request: HtmxHttpRequest, slug: str) -> HttpResponse:
         "form": form,
         "weights": Weights.choices,
         "benchmarks": benchmark_names(),
+        "inferred_model": "Taken from the file's name. Saving confirms it." if run.model_inferred else "",
         "least": lowest_repetitions(run),
     }
     return render_page(request, "runs/edit.html", context, status=422 if form.errors else 200)

@@ -47,6 +47,7 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     model: str
     model_inferred: bool
     benchmark: str
+    benchmark_inferred: bool
     is_demo: bool
     created_at: datetime
     numbers: Numbers
@@ -98,6 +99,7 @@ def run_list(filters: RunFilters) -> RunList:
             model=run.model,
             model_inferred=run.model_inferred,
             benchmark=run.benchmark.name,
+            benchmark_inferred=run.benchmark_inferred,
             is_demo=run.is_demo,
             created_at=run.created_at,
             numbers=numbers.get(run.pk, Numbers(k=run.repetitions)),
@@ -189,6 +191,7 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     model: str
     model_inferred: bool
     benchmark: str
+    benchmark_inferred: bool
     provider: str
     weights: str
     k: int
@@ -273,6 +276,7 @@ def run_facts(run: Run) -> RunFacts:
         model=run.model,
         model_inferred=run.model_inferred,
         benchmark=run.benchmark.name,
+        benchmark_inferred=run.benchmark_inferred,
         provider=run.provider,
         weights=run.get_weights_display() if run.weights else "",
         k=run.repetitions,

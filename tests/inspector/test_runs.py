@@ -94,7 +94,10 @@ def test_what_is_inferred_is_marked(client: Client) -> None:
     Run.objects.update(model_inferred=True, repetitions_inferred=False)
     text = text_of(client, reverse("run", args=[run.slug]))
     assert ">inferred</span>" not in text
-    assert "model's name inferred from the file's name" in text
+    assert "model inferred from the file's name" in text
+    Run.objects.update(benchmark_inferred=True)
+    assert "model and benchmark inferred from the file's name" in text_of(client, reverse("run", args=[run.slug]))
+    assert text_of(client, "/").count(">inferred</span>") == 2
 
 
 @pytest.mark.parametrize(

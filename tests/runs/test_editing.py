@@ -45,16 +45,25 @@ def of_everything() -> dict[str, int]:
 
 def test_facts_are_replaced() -> None:
     run = store(outcomes("a.py:one", "pf"))
-    Run.objects.filter(pk=run.pk).update(model_inferred=True)
+    Run.objects.filter(pk=run.pk).update(model_inferred=True, benchmark_inferred=True)
     edit_run(
         run,
         RunChanges(model=" Birch 2 ", benchmark="desk", provider="Grove", weights="open", repetitions=4, note="A try."),
     )
     facts = Run.objects.values(
-        "slug", "model", "model_inferred", "provider", "weights", "repetitions", "repetitions_inferred", "note"
+        "slug",
+        "model",
+        "model_inferred",
+        "benchmark_inferred",
+        "provider",
+        "weights",
+        "repetitions",
+        "repetitions_inferred",
+        "note",
     ).get()
     assert facts == {
-        "slug": run.slug, "model": "Birch 2", "model_inferred": False, "provider": "Grove", "weights": "open",
+        "slug": run.slug, "model": "Birch 2", "model_inferred": False, "benchmark_inferred": False,
+        "provider": "Grove", "weights": "open",
         "repetitions": 4, "repetitions_inferred": False, "note": "A try.",
     }  # fmt: skip
 
