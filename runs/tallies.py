@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
-from django.db.models import Max
+from django.db.models import F, Max
 
 from runs.models import Attempt, Run, TaskTally
 from runs.records import StateSource, Verdict
@@ -42,6 +42,7 @@ def recount(run: Run, tasks: Iterable[int]) -> None:
         ],
     )  # fmt: skip
     TaskTally.objects.filter(pk__in=[tally.pk for tally in tallies if not tally.recorded]).delete()
+    Run.objects.filter(pk=run.pk).update(tallied=F("tallied") + 1)
     highest = Attempt.objects.filter(run=run, task__in=wanted, current=True).aggregate(Max("repetition"))[
         "repetition__max"
     ]

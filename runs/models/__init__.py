@@ -2,7 +2,9 @@
 
 from runs.models.attempt import Attempt, AttemptEffect, AttemptPart, ToolUse, Trace
 from runs.models.benchmark import Benchmark, Task
+from runs.models.leaderboard import Leaderboard, LeaderboardFreeze, LeaderboardRun
 from runs.models.payload import Payload, PayloadPart
+from runs.models.price import PriceList, RunPricing
 from runs.models.run import Run
 from runs.models.tally import TaskTally
 from runs.models.upload import Chunk, ChunkState, Upload, UploadProblem, UploadState
@@ -14,9 +16,14 @@ __all__ = [
     "Benchmark",
     "Chunk",
     "ChunkState",
+    "Leaderboard",
+    "LeaderboardFreeze",
+    "LeaderboardRun",
     "Payload",
     "PayloadPart",
+    "PriceList",
     "Run",
+    "RunPricing",
     "Task",
     "TaskTally",
     "ToolUse",

@@ -35,6 +35,8 @@ class Run(models.Model):
     duration = models.FloatField(null=True, blank=True)
     """Seconds from start to end of the whole run, by its metadata."""
     is_demo = models.BooleanField(default=False)
+    tallied = models.PositiveBigIntegerField(default=0)
+    """Grows whenever its tallies are recounted: what was computed from them is good as long as this stays."""
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
