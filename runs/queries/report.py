@@ -1,0 +1,156 @@
+"""What the figures of a run are computed from: its tallies, sums over its attempts, and what it is priced by."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import msgspec
+from django.core.exceptions import ObjectDoesNotExist
+from django.db.models import Avg, Count, F, Max, Min, Q, Sum
+
+from runs.costs import Price, PriceList, StatedCost, TaskUsage, Tokens, UsageStyle
+from runs.metrics import Spread, TaskOutcome
+from runs.models import Attempt, Run, TaskTally
+from runs.models import PriceList as StoredList
+from runs.reporting.run import RunInput
+
+__all__ = [
+    "SPREADS", "Pricing", "outcomes_by_run", "price_list_of", "pricing_of", "run_input", "spreads_by_task",
+]  # fmt: skip
+
+SPREADS = {
+    "input_tokens": "input_tokens",
+    "output_tokens": "output_tokens",
+    "reasoning_tokens": "reasoning_tokens",
+    "model_calls": "model_calls",
+    "tool_calls": "tool_calls",
+    "tool_errors": "tool_errors",
+    "write_calls": "write_calls",
+    "steps": "steps",
+    "seconds": "duration",
+}
+"""Quantity → the attempt's column."""
+
+
+class Pricing(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run is priced by; neither a list nor a total where nobody chose one."""
+
+    prices: PriceList | None = None
+    stated: StatedCost | None = None
+    model: str = ""
+    """The name to look for in the list, where it is another than the run's."""
+    provider: str = ""
+
+
+def run_input(run: Run, pricing: Pricing | None = None) -> RunInput:
+    """A run's counts, tokens and spreads. Two queries: over its tallies, and over its attempts."""
+    tallies = list(TaskTally.objects.filter(run=run).order_by("task__uid").select_related("task"))
+    found = Attempt.objects.filter(run=run, current=True).aggregate(
+        reasoning=Sum("reasoning_tokens"),
+        # A part cannot be larger than the whole, so such an attempt shows how this run counts its tokens.
+        beside=Count("pk", filter=Q(cached_tokens__gt=F("input_tokens"))),
+        **_aggregates(),
+    )
+    chosen = pricing or Pricing()
+    return RunInput(
+        run=run.slug,
+        model=run.model,
+        benchmark=run.benchmark.name,
+        k=run.repetitions,
+        outcomes=[_outcome(tally) for tally in tallies],
+        usage=[_usage(tally) for tally in tallies],
+        priced_as=chosen.model,
+        provider=chosen.provider or run.provider,
+        spreads=_spreads(found),
+        reasoning=found["reasoning"] or 0,
+        style=UsageStyle.CACHED_BESIDE_INPUT if found["beside"] else None,
+    )
+
+
+def outcomes_by_run(runs: Collection[int]) -> dict[int, list[TaskOutcome]]:
+    """The counts of these runs (ids) by task, in one query that never reads attempts. One without attempts has []."""
+    found: dict[int, list[TaskOutcome]] = {pk: [] for pk in runs}
+    rows = TaskTally.objects.filter(run__in=runs).order_by("run_id", "task__uid")
+    for pk, uid, domain, recorded, passed, errors in rows.values_list(
+        "run_id", "task__uid", "task__domain", "recorded", "passed", "errors"
+    ):
+        found[pk].append(TaskOutcome(uid=uid, domain=domain, n=recorded, passed=passed, errors=errors))
+    return found
+
+
+def spreads_by_task(run: Run) -> dict[str, dict[str, Spread | None]]:
+    """Task's uid → quantity → average, least and most, as `tb agg` prints them for each task. One query."""
+    rows = Attempt.objects.filter(run=run, current=True).order_by().values("task__uid").annotate(**_aggregates())
+    by_task: defaultdict[str, dict[str, Spread | None]] = defaultdict(dict)
+    for row in rows:
+        by_task[row["task__uid"]] = _spreads(row)
+    return dict(sorted(by_task.items()))
+
+
+def pricing_of(run: Run) -> Pricing:
+    """What a run is priced by, by its own choice. Two queries at most."""
+    try:
+        chosen = run.pricing
+    except ObjectDoesNotExist:
+        return Pricing()
+    stated = None
+    if chosen.stated_total is not None:
+        stated = StatedCost(
+            total=chosen.stated_total, currency=chosen.stated_currency or "USD", source=chosen.stated_source
+        )
+    return Pricing(
+        prices=None if chosen.price_list is None else price_list_of(chosen.price_list),
+        stated=stated,
+        model=chosen.model,
+        provider=chosen.provider,
+    )
+
+
+def price_list_of(stored: StoredList) -> PriceList:
+    """A stored version as the struct that costs are computed by."""
+    return PriceList(
+        name=stored.name, version=stored.version, prices=msgspec.convert(stored.prices, type=tuple[Price, ...])
+    )
+
+
+def _outcome(tally: TaskTally) -> TaskOutcome:
+    return TaskOutcome(
+        uid=tally.task.uid, domain=tally.task.domain, n=tally.recorded, passed=tally.passed, errors=tally.errors
+    )
+
+
+def _usage(tally: TaskTally) -> TaskUsage:
+    return TaskUsage(
+        uid=tally.task.uid,
+        attempts=tally.recorded,
+        with_usage=tally.with_usage,
+        tokens=Tokens(input=tally.input_tokens, cached=tally.cached_tokens, output=tally.output_tokens),
+    )
+
+
+def _aggregates() -> dict[str, Avg | Min | Max | Count]:
+    made: dict[str, Avg | Min | Max | Count] = {}
+    for name, column in SPREADS.items():
+        made |= {
+            f"{name}_average": Avg(column),
+            f"{name}_least": Min(column),
+            f"{name}_most": Max(column),
+            f"{name}_count": Count(column),
+        }
+    return made
+
+
+def _spreads(row: Mapping[str, Any]) -> dict[str, Spread | None]:
+    return {
+        name: Spread(
+            average=float(row[f"{name}_average"]),
+            least=row[f"{name}_least"],
+            most=row[f"{name}_most"],
+            count=row[f"{name}_count"],
+        )
+        if row[f"{name}_count"]
+        else None
+        for name in SPREADS
+    }
