@@ -1,0 +1,23 @@
+"""Leaderboards: arithmetic on counts. `make_board(inputs, view)` ranks; `gather` and `freeze` know the database."""
+
+from __future__ import annotations
+
+from runs.boards.board import Board, Change, Section, changes_between, make_board
+from runs.boards.figures import NOT_PRICED, RunFigures, figures
+from runs.boards.inputs import (
+    ALL_COLUMNS,
+    BoardInputs,
+    BoardSettings,
+    BoardView,
+    Column,
+    Order,
+    RunInput,
+    TaskCounts,
+)
+from runs.boards.rows import NOT_PUBLISHED, Figure, Money, Origin, Row
+
+__all__ = [
+    "ALL_COLUMNS", "NOT_PRICED", "NOT_PUBLISHED", "Board", "BoardInputs", "BoardSettings", "BoardView", "Change",
+    "Column", "Figure", "Money", "Order", "Origin", "Row", "RunFigures", "RunInput", "Section", "TaskCounts",
+    "changes_between", "figures", "make_board",
+]  # fmt: skip

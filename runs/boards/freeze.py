@@ -1,0 +1,98 @@
+"""Freezing a leaderboard: what it is computed from and what was computed, kept apart from all that may change."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import datetime
+
+import msgspec
+import zstandard
+from django.db import transaction
+
+from runs.boards.board import Board, Change, changes_between, make_board
+from runs.boards.gather import board_inputs, board_now, board_runs
+from runs.boards.inputs import BoardInputs, BoardView
+from runs.kept import Kept
+from runs.models import Leaderboard, LeaderboardFreeze
+
+__all__ = ["Frozen", "Recomputed", "freeze_board", "frozen_board", "frozen_inputs", "recompute", "unfreeze_board"]
+
+_boards: Kept[Board] = Kept(64)
+_LARGEST = 64 << 20
+"""Bytes that a freeze may unpack to: 100 runs of 2,000 tasks have about 15 million."""
+
+
+class Frozen(msgspec.Struct, frozen=True, kw_only=True):
+    frozen_at: datetime
+    metric_version: int
+    digest: str
+    """SHA-256 of the inputs."""
+
+
+class Recomputed(msgspec.Struct, frozen=True, kw_only=True):
+    """What a frozen board would say today."""
+
+    from_inputs: list[Change]
+    """From the frozen counts and prices, by the rules of today: empty unless a rule changed."""
+    from_runs: list[Change]
+    """From the runs and price lists as they are today."""
+    runs_gone: list[str]
+    """Runs (addresses) that are no longer stored."""
+
+
+@transaction.atomic
+def freeze_board(board: Leaderboard) -> LeaderboardFreeze:
+    """Keeps the board as it is now. Freezing a frozen one changes nothing."""
+    Leaderboard.objects.select_for_update(of=("self",)).get(pk=board.pk)
+    kept = LeaderboardFreeze.objects.filter(leaderboard=board).first()
+    if kept is not None:
+        return kept
+    inputs = board_inputs(board, board_runs(board))
+    encoded = msgspec.json.encode(inputs)
+    result = make_board(inputs)
+    return LeaderboardFreeze.objects.create(
+        leaderboard=board,
+        inputs=_pack(encoded),
+        result=_pack(msgspec.json.encode(result)),
+        digest=hashlib.sha256(encoded).hexdigest(),
+        metric_version=result.metric_version,
+    )
+
+
+def unfreeze_board(board: Leaderboard) -> None:
+    """Makes it live again, from the runs that are still stored."""
+    LeaderboardFreeze.objects.filter(leaderboard=board).delete()
+
+
+def frozen_inputs(kept: LeaderboardFreeze) -> BoardInputs:
+    return msgspec.json.decode(_unpack(kept.inputs), type=BoardInputs)
+
+
+def frozen_board(kept: LeaderboardFreeze, view: BoardView | None = None) -> Board:
+    """As it was computed then; another view of it is computed from what was kept."""
+
+    def make() -> Board:
+        if view is None or view == BoardView():
+            return msgspec.json.decode(_unpack(kept.result), type=Board)
+        return make_board(frozen_inputs(kept), view)
+
+    return _boards.get_or_make((kept.pk, kept.digest, kept.frozen_at, view), make)
+
+
+def recompute(board: Leaderboard, kept: LeaderboardFreeze) -> Recomputed:
+    """Compares the frozen board with one by the rules of today, and with the runs of today."""
+    inputs, then = frozen_inputs(kept), frozen_board(kept)
+    stored = {run.slug for run in board_runs(board)}
+    return Recomputed(
+        from_inputs=changes_between(then, make_board(inputs)),
+        from_runs=changes_between(then, board_now(board)),
+        runs_gone=[run.slug for run in inputs.runs if run.slug not in stored],
+    )
+
+
+def _pack(data: bytes) -> bytes:
+    return zstandard.ZstdCompressor(level=9).compress(data)
+
+
+def _unpack(data: bytes | memoryview) -> bytes:
+    return zstandard.ZstdDecompressor().decompress(bytes(data), max_output_size=_LARGEST)
