@@ -1,9 +1,11 @@
-"""What the trace page may cost in a browser: a trace of 2,000 steps, and one with a response of five megabytes."""
+"""How large traces are loaded: one of 2,000 steps, and one with a response of five megabytes.
+
+What is asserted are sizes and what is shown; times are measured by `tests/bench/trace.py`.
+"""
 
 from __future__ import annotations
 
 import gzip
-import statistics
 from collections.abc import Callable
 
 import pytest
@@ -18,27 +20,10 @@ OpenPage = Callable[..., Page]
 FIRST_ANSWER = 300_000
 FIRST_LOAD = 150_000
 """Bytes, compressed, of the page with all that it loads."""
-KEY_MS = 100
-TASK_MS = 200
-_WATCH_TASKS = """
-window.longTasks = [];
-new PerformanceObserver(list => { for (const task of list.getEntries()) window.longTasks.push(task.duration); })
-  .observe({ type: "longtask", buffered: true });
-"""
-_PRESS = """key => new Promise(resolve => {
-  const start = performance.now();
-  document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
-  requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - start)));
-})"""
 
 
 def path() -> str:
     return Attempt.objects.get().get_absolute_url()
-
-
-def press(page: Page, key: str, times: int) -> float:
-    """Median milliseconds from a key to the frame that shows its effect."""
-    return statistics.median(float(page.evaluate(_PRESS, key)) for _ in range(times))
 
 
 @pytest.mark.parametrize("step", ["", "?step=1", "?step=1000"])
@@ -48,9 +33,6 @@ def test_two_thousand_steps_answer_at_once(open_page: OpenPage, client: Client, 
     answer = client.get(path() + step)
     assert len(answer.content) < FIRST_ANSWER
     page = open_page(path() + step)
-    page.evaluate(_WATCH_TASKS)
-    assert press(page, "j", 40) < KEY_MS
-    assert press(page, "k", 60) < KEY_MS
     for key in ["G", "g", "n", "n", "e", "p", "G"]:
         page.keyboard.press(key)
     expect(page.locator("#s2000[aria-current]")).to_be_in_viewport()
@@ -61,17 +43,14 @@ def test_two_thousand_steps_answer_at_once(open_page: OpenPage, client: Client, 
         page.mouse.wheel(0, 3000)
         page.wait_for_timeout(60)
     page.wait_for_load_state("networkidle")
-    assert [task for task in page.evaluate("window.longTasks") if task > TASK_MS] == []
 
 
 def test_five_megabytes_come_in_windows(open_page: OpenPage, client: Client) -> None:
     store([huge_row(5_000_000)])
     assert len(client.get(path()).content) < FIRST_ANSWER
     page = open_page(path() + "?step=1")
-    page.evaluate(_WATCH_TASKS)
     page.keyboard.press("j")
     expect(page.locator("#s2 .all")).to_have_text("Show all (5.1 MB)")
-    assert press(page, "k", 21) < KEY_MS
     page.locator("#s2 .line").click()
     page.locator("#s2 .next").click()
     expect(page.locator("#s2 pre.win")).to_have_count(2)
@@ -81,7 +60,6 @@ def test_five_megabytes_come_in_windows(open_page: OpenPage, client: Client) -> 
         "[...document.querySelectorAll('#s2 pre.win')].reduce((sum, one) => sum + one.textContent.length, 0)"
     )
     assert shown > 5_000_000
-    assert [task for task in page.evaluate("window.longTasks") if task > TASK_MS] == []
 
 
 def test_a_first_load_is_small(open_page: OpenPage) -> None:
