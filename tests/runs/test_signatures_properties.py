@@ -123,7 +123,8 @@ def test_nothing_raises_and_all_of_it_can_be_stored(record: AttemptRecord, grade
 @given(RECORDS, GRADED, st.randoms(use_true_random=False))
 def test_no_order_decides(record: AttemptRecord, graded: GradedAttempt, random: Any) -> None:
     def shuffled(values: list[Any]) -> list[Any]:
-        return random.sample(values, len(values))
+        turned: list[Any] = random.sample(values, len(values))
+        return turned
 
     turned = msgspec.structs.replace(
         graded,
