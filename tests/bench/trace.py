@@ -2,8 +2,8 @@
 
 Three attempts on a fresh data folder: an ordinary one, one of 2,000 steps, one with a tool response of five megabytes.
 Printed for each: size of the first answer, compressed size of all that is loaded, milliseconds from a key to the frame
-that shows its effect, longest task of the main thread. The ordinary attempt is the yardstick: on a busy machine read the
-others as multiples of it.
+that shows its effect, longest task of the main thread. The ordinary attempt is the yardstick: on a busy machine read
+the others as multiples of it.
 """
 
 from __future__ import annotations

@@ -51,6 +51,8 @@ def test_five_megabytes_come_in_windows(open_page: OpenPage, client: Client) -> 
     page = open_page(path() + "?step=1")
     page.keyboard.press("j")
     expect(page.locator("#s2 .all")).to_have_text("Show all (5.1 MB)")
+    page.keyboard.press("k")
+    expect(page.locator("#s1[aria-current]")).to_be_in_viewport()
     page.locator("#s2 .line").click()
     page.locator("#s2 .next").click()
     expect(page.locator("#s2 pre.win")).to_have_count(2)
