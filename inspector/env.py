@@ -16,6 +16,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 TRUE = frozenset({"1", "true", "yes", "on"})
 FALSE = frozenset({"0", "false", "no", "off"})
+LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(|B|KB|MB|GB|TB)", re.IGNORECASE)
 SIZE_UNITS = {"": 1, "B": 1, "KB": 1024, "MB": 1024**2, "GB": 1024**3, "TB": 1024**4}
 
@@ -52,6 +53,27 @@ def env_bool(name: str, default: bool) -> bool:
     if text.lower() in FALSE:
         return False
     raise ImproperlyConfigured(f"{name} is {text!r}. It must be one of 1, true, yes, on, 0, false, no or off.")
+
+
+def env_choice(name: str, choices: tuple[str, ...]) -> str:
+    """One of the words, in small letters; the first of them when the variable is absent."""
+    text = env_str(name, choices[0]).lower()
+    if text not in choices:
+        raise ImproperlyConfigured(f"{name} is {text!r}. It must be {' or '.join(choices)}.")
+    return text
+
+
+def env_hosts(name: str, default: str, *, login: bool) -> list[str]:
+    """Host names of a site. Without a login only those under which this machine alone reaches it."""
+    hosts = env_list(name, default)
+    open_to_others = [host for host in hosts if host.lower() not in LOOPBACK_NAMES]
+    if open_to_others and not login:
+        raise ImproperlyConfigured(
+            f"{name} names {', '.join(open_to_others)}, and nobody has to log in: everybody who reaches this server "
+            "could read and delete everything. Set TWENTYFOLD_AUTH=required and make an account with `manage.py "
+            "createowner`, or leave only localhost, 127.0.0.1 and [::1]."
+        )
+    return hosts
 
 
 def env_int(name: str, default: int, *, at_least: int = 0) -> int:

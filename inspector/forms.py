@@ -11,7 +11,7 @@ from runs.models import Run
 from runs.models.run import Weights
 from runs.uploads import Wishes
 
-__all__ = ["AnswerForm", "EditRunForm", "UploadForm"]
+__all__ = ["AnswerForm", "EditRunForm", "LoginForm", "UploadForm"]
 
 MOST_REPETITIONS = 100_000
 _LONG = {"max_length": "This is longer than %(limit_value)d characters. Shorten it."}
@@ -81,3 +81,12 @@ class EditRunForm(forms.Form):
     def changes(self) -> RunChanges:
         """Of a valid form."""
         return RunChanges(**self.cleaned_data)
+
+
+class LoginForm(forms.Form):
+    """A name and a password, as they were typed."""
+
+    name = forms.CharField(max_length=150, strip=True, error_messages={**_LONG, "required": "Give the account's name."})
+    password = forms.CharField(
+        max_length=4096, strip=False, error_messages={**_LONG, "required": "Give the account's password."}
+    )

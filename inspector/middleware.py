@@ -10,7 +10,7 @@ from django.http.response import HttpResponseBase
 from django.utils.cache import patch_cache_control
 from whitenoise.middleware import WhiteNoiseMiddleware
 
-CONTENT_SECURITY_POLICY = "; ".join(
+_POLICY = "; ".join(
     [
         "default-src 'none'",
         "script-src 'self'",
@@ -20,9 +20,10 @@ CONTENT_SECURITY_POLICY = "; ".join(
         "font-src 'self'",
         "form-action 'self'",
         "base-uri 'none'",
-        "frame-ancestors 'none'",
     ]
 )
+CONTENT_SECURITY_POLICY = f"{_POLICY}; frame-ancestors 'none'"
+EMBEDDED_POLICY = f"{_POLICY}; frame-ancestors *"
 STRICT_HEADERS = {
     "Content-Security-Policy": CONTENT_SECURITY_POLICY,
     "X-Content-Type-Options": "nosniff",
@@ -38,11 +39,15 @@ A_YEAR = 365 * 24 * 3600
 def security_headers(
     get_response: Callable[[HttpRequest], HttpResponseBase],
 ) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Comes first, so that errors and static files carry the policy too."""
+    """Comes first, so that errors and static files carry the policy too.
+
+    Only an answer that its view marked with `xframe_options_exempt` may be shown within another site's page.
+    """
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         response = get_response(request)
-        response.headers["Content-Security-Policy"] = CONTENT_SECURITY_POLICY
+        embedded = getattr(response, "xframe_options_exempt", False)
+        response.headers["Content-Security-Policy"] = EMBEDDED_POLICY if embedded else CONTENT_SECURITY_POLICY
         return response
 
     return middleware

@@ -11,7 +11,9 @@ import platformdirs
 
 from inspector.env import (
     env_bool,
+    env_choice,
     env_database,
+    env_hosts,
     env_int,
     env_list,
     env_path,
@@ -52,7 +54,9 @@ WORKERS = env_int("TWENTYFOLD_WORKERS", os.cpu_count() or 1, at_least=1)
 
 DEBUG = env_bool("DEBUG", False)
 SECRET_KEY = secret_key(DATA_DIR)
-ALLOWED_HOSTS = env_list("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
+# Server mode: everything but shared leaderboards asks for an account. Without it nothing but this machine is answered.
+AUTH_REQUIRED = env_choice("TWENTYFOLD_AUTH", ("off", "required")) == "required"
+ALLOWED_HOSTS = env_hosts("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]", login=AUTH_REQUIRED)
 CSRF_TRUSTED_ORIGINS = env_list("CSRF_TRUSTED_ORIGINS")
 CSRF_COOKIE_NAME = "twentyfold_csrf"
 CSRF_COOKIE_HTTPONLY = True
@@ -73,6 +77,25 @@ SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS and env_bool("TWENTYFOLD_HSTS_SUBDOMAINS"
 SECURE_HSTS_PRELOAD = SECURE_HSTS_INCLUDE_SUBDOMAINS
 CSRF_COOKIE_SECURE = HTTPS
 
+# --- Accounts (server mode) -------------------------------------------------------------------------------------------
+
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "runs"
+AUTH_PASSWORD_VALIDATORS = [
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": 12},
+    },
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+]
+SESSION_COOKIE_NAME = "twentyfold_session"
+SESSION_COOKIE_AGE = 14 * 24 * 3600
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_SECURE = HTTPS
+
 # --- Applications and middleware --------------------------------------------------------------------------------------
 
 INSTALLED_APPS = [
@@ -80,6 +103,10 @@ INSTALLED_APPS = [
     "inspector",
     "django_htmx",
     "django.contrib.staticfiles",
+    # Their tables are there in both modes, so that turning the login on needs no other database.
+    "django.contrib.contenttypes",
+    "django.contrib.auth",
+    "django.contrib.sessions",
 ]
 MIDDLEWARE = [
     "inspector.middleware.security_headers",
@@ -91,6 +118,13 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
 ]
+LOGIN_MIDDLEWARE = [
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "inspector.wall.LoginWall",
+]
+if AUTH_REQUIRED:
+    MIDDLEWARE += LOGIN_MIDDLEWARE
 ROOT_URLCONF = "inspector.urls"
 ASGI_APPLICATION = "inspector.asgi.application"
 APPEND_SLASH = True

@@ -5,12 +5,14 @@ from __future__ import annotations
 from django.urls import URLPattern, URLResolver, path, register_converter
 
 from inspector.paths import UidConverter
-from inspector.views import attempts, errors, health, runs, tasks, uploads
+from inspector.views import attempts, errors, health, login, runs, tasks, uploads
 
 register_converter(UidConverter, "uid")
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", health.healthz, name="healthz"),
+    path("login/", login.login, name="login"),
+    path("logout/", login.logout, name="logout"),
     # runs
     path("", runs.index, name="runs"),
     path("example/", runs.load_example, name="load_example"),

@@ -13,7 +13,10 @@ from runs.bundles import READERS
 
 PROJECT = Path(__file__).resolve().parent.parent
 OPERATING = (PROJECT / "docs" / "operating.md").read_text(encoding="utf-8")
-ENV_READERS = {"env_str", "env_bool", "env_int", "env_size", "env_list", "env_path", "env_secret", "env_database"}
+ENV_READERS = {
+    *("env_str", "env_bool", "env_choice", "env_int", "env_size", "env_list", "env_hosts", "env_path"),
+    *("env_secret", "env_database"),
+}
 DOCUMENTS = [
     *(PROJECT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
     *sorted((PROJECT / "docs").glob("*.md")),

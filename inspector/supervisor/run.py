@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from inspector.supervisor.address import local_address
 from inspector.supervisor.process import Process, how, last_lines
 
 STOP_SECONDS = 8.0
@@ -112,7 +113,7 @@ class Supervisor:
         return [self._web, *self._workers, *([self._first] if self._first else [])]
 
     def _answers(self) -> bool:
-        host, port = self._listening.getsockname()[:2]
+        host, port = local_address(self._listening)
         connection = http.client.HTTPConnection(host, port, timeout=0.5)
         try:
             connection.request("GET", "/healthz")

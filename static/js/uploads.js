@@ -119,6 +119,7 @@
       if (request.status === 200) settle(job, request.responseText);
       else if (request.status === 422) end(job, refused(request.responseText));
       else if (request.status === 413) end(job, "The file is larger than this server takes. Nothing was stored.");
+      else if (request.status === 401) end(job, "You are not logged in any more. Nothing was stored. Load the page again, log in and send the file once more.");
       else if (request.status === 403) end(job, "The server refused the file, since this page is too old. Load the page again.");
       else end(job, "The server could not take the file. Its log says why. Nothing was stored.");
       done();

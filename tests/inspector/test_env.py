@@ -35,6 +35,9 @@ def _no_value(monkeypatch: pytest.MonkeyPatch) -> None:
         (lambda: env.env_size(NAME, "1 B"), "32 MB", 32 * 1024**2),
         (lambda: env.env_size(NAME, "1 B"), "1.5gb", 3 * 1024**3 // 2),
         (lambda: env.env_list(NAME, "x"), " a, b ,,[::1]", ["a", "b", "[::1]"]),
+        (lambda: env.env_choice(NAME, ("off", "required")), "Required", "required"),
+        (lambda: env.env_hosts(NAME, "x", login=False), "LOCALHOST,[::1]", ["LOCALHOST", "[::1]"]),
+        (lambda: env.env_hosts(NAME, "x", login=True), "a.example.com, *", ["a.example.com", "*"]),
         (lambda: env.env_path(NAME, Path("/d")), "/srv/data", Path("/srv/data")),
         (lambda: env.env_secret(NAME), "word", "word"),
     ],
@@ -54,10 +57,12 @@ def test_an_empty_variable_is_an_absent_one(monkeypatch: pytest.MonkeyPatch, tex
         env.env_int(NAME, 3),
         env.env_size(NAME, "8 GB"),
         env.env_list(NAME, "a,b"),
+        env.env_choice(NAME, ("off", "required")),
+        env.env_hosts(NAME, "localhost", login=False),
         env.env_path(NAME, Path("/d")),
         env.env_secret(NAME),
     )
-    assert values == ("d", True, 3, 8 * 1024**3, ["a", "b"], Path("/d"), None)
+    assert values == ("d", True, 3, 8 * 1024**3, ["a", "b"], "off", ["localhost"], Path("/d"), None)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import pytest
 PROJECT = Path(__file__).resolve().parents[2]
 KEPT = {"PATH", "HOME", "LANG"}
 PRODUCTION = {
+    "TWENTYFOLD_AUTH": "required",
     "DATABASE_URL": "postgres://twentyfold:p%40ss@db.example.com:5432/twentyfold",
     "CELERY_BROKER_URL": "redis://broker.example.com:6379/0",
     "ALLOWED_HOSTS": "evals.example.com",
@@ -21,6 +22,7 @@ PRODUCTION = {
     # What is free on the machine of the tests is no matter of the settings.
     "TWENTYFOLD_UPLOAD_LIMIT": "1 MB",
 }
+COOKIE = ("SECURE", "HTTPONLY", "SAMESITE")
 
 
 def python(folder: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -66,6 +68,19 @@ def test_with_nothing_set_everything_is_in_the_data_folder(tmp_path: Path) -> No
     assert sorted(path.name for path in tmp_path.iterdir()) == ["logs", "secret_key", "tmp", "uploads"]
 
 
+@pytest.mark.parametrize(("auth", "expected"), [("", False), ("off", False), ("required", True)])
+def test_a_session_and_a_login_exist_in_server_mode_only(tmp_path: Path, auth: str, expected: bool) -> None:
+    values = "[m in settings.MIDDLEWARE for m in settings.LOGIN_MIDDLEWARE], settings.AUTH_REQUIRED"
+    assert shown(tmp_path, f"[{values}]", TWENTYFOLD_AUTH=auth) == [[expected] * 3, expected]
+
+
+@pytest.mark.parametrize("https", ["0", "1"])
+def test_cookies_are_out_of_reach_and_encrypted_under_https(tmp_path: Path, https: str) -> None:
+    values = ", ".join(f"settings.{cookie}_COOKIE_{part}" for cookie in ("SESSION", "CSRF") for part in COOKIE)
+    shown_values = shown(tmp_path, f"[{values}]", TWENTYFOLD_HTTPS=https)
+    assert shown_values == [https == "1", True, "Lax"] * 2
+
+
 def test_temporary_files_lie_in_the_data_folder(tmp_path: Path) -> None:
     value = "[settings.FILE_UPLOAD_TEMP_DIR, __import__('tempfile').gettempdir()]"
     assert shown(tmp_path, value) == [str(tmp_path / "tmp")] * 2
@@ -104,6 +119,10 @@ def test_another_database_keeps_its_options(tmp_path: Path) -> None:
         ({"TWENTYFOLD_UPLOAD_LIMIT": "big"}, "TWENTYFOLD_UPLOAD_LIMIT is 'big'. It must be a size"),
         ({"TWENTYFOLD_WORKERS": "0"}, "TWENTYFOLD_WORKERS is 0. It must be at least 1."),
         ({"DATABASE_URL": "mysql://u@h/d"}, "DATABASE_URL begins with 'mysql'."),
+        ({"TWENTYFOLD_AUTH": "yes"}, "TWENTYFOLD_AUTH is 'yes'. It must be off or required."),
+        ({"ALLOWED_HOSTS": "localhost,evals.example.com"}, "names evals.example.com, and nobody has to log in"),
+        ({"ALLOWED_HOSTS": "*"}, "names *, and nobody has to log in"),
+        ({"ALLOWED_HOSTS": "0.0.0.0", "TWENTYFOLD_AUTH": "off"}, "names 0.0.0.0, and nobody has to log in"),
     ],
 )
 def test_a_bad_setting_stops_every_command_with_a_sentence(

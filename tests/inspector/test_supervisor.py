@@ -13,7 +13,7 @@ from django.core.management import call_command
 
 from inspector.management.commands.up import DemoNote, has_desktop, remove_old_files
 from inspector.supervisor import run
-from inspector.supervisor.address import FIRST_PORT, AddressError, listen, url_of
+from inspector.supervisor.address import FIRST_PORT, AddressError, listen, local_address, names_of, url_of
 from inspector.supervisor.lock import AlreadyRunning, FolderLock
 from inspector.supervisor.process import LOG_BYTES, LONGEST_PAUSE, STEADY_SECONDS, Process, how, last_lines
 
@@ -125,6 +125,34 @@ def test_an_address_on_this_machine() -> None:
         assert [url_of(first), url_of(third)] == [f"http://127.0.0.1:{ports[0]}/", f"http://[::1]:{ports[2]}/"]
         with pytest.raises(AddressError, match=f"Port {ports[0]} on localhost cannot be used"):
             listen("localhost", ports[0])
+
+
+def test_without_a_login_only_this_machine_is_listened_for() -> None:
+    for host in ("0.0.0.0", "::", "192.0.2.1", "example.com", ""):
+        with pytest.raises(AddressError, match="nobody has to log in"):
+            listen(host, None)
+    with listen("127.0.0.1", None) as listening:
+        assert names_of(listening) == []
+
+
+def test_with_a_login_all_addresses_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = [(socket.AF_INET, 0, 0, "", (address, 0)) for address in ("127.0.1.1", "192.0.2.7")]
+    with listen("0.0.0.0", None, login=True) as listening:
+        port = listening.getsockname()[1]
+        assert url_of(listening) == f"http://127.0.0.1:{port}/"
+        assert local_address(listening) == ("127.0.0.1", port)
+        monkeypatch.setattr("socket.gethostname", lambda: "depot")
+        monkeypatch.setattr("socket.getaddrinfo", lambda *arguments: found)
+        assert names_of(listening) == ["192.0.2.7", "depot"]
+
+
+def test_an_address_of_another_machine_cannot_be_listened_on() -> None:
+    with pytest.raises(AddressError, match=r"192\.0\.2\.1 cannot be listened on"):
+        listen("192.0.2.1", None, login=True)
+    with pytest.raises(AddressError, match=r"Port 80 on 192\.0\.2\.1 cannot be used"):
+        listen("192.0.2.1", 80, login=True)
+    with pytest.raises(AddressError, match="is no address of this machine"):
+        listen("no-such-name.invalid", None, login=True)
 
 
 def test_a_full_range_of_ports_gives_any_free_one(monkeypatch: pytest.MonkeyPatch) -> None:

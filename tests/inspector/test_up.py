@@ -27,9 +27,9 @@ def command(*options: str) -> list[str]:
     return [sys.executable, str(PROJECT / "manage.py"), "up", "--no-demo", "--no-browser", *options]
 
 
-def environment(folder: Path) -> dict[str, str]:
+def environment(folder: Path, **variables: str) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if name not in {"DATABASE_URL", "CELERY_BROKER_URL"}}
-    return kept | {"TWENTYFOLD_DATA_DIR": str(folder)}
+    return kept | {"TWENTYFOLD_DATA_DIR": str(folder)} | variables
 
 
 def until(true: Callable[[], bool], what: str) -> None:
@@ -42,7 +42,7 @@ def until(true: Callable[[], bool], what: str) -> None:
 class Up:
     """A running `up`."""
 
-    def __init__(self, folder: Path, *options: str) -> None:
+    def __init__(self, folder: Path, *options: str, **variables: str) -> None:
         self.folder = folder
         self.lines: list[str] = []
         # From another folder, so that nothing hangs on where it is started.
@@ -51,7 +51,7 @@ class Up:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            env=environment(folder),
+            env=environment(folder, **variables),
             cwd="/",
         )
         self._reader = threading.Thread(target=self._read, daemon=True)
@@ -104,8 +104,8 @@ class Up:
 
 
 @contextmanager
-def running(folder: Path, *options: str) -> Iterator[Up]:
-    up = Up(folder, "--workers", "2", *options)
+def running(folder: Path, *options: str, **variables: str) -> Iterator[Up]:
+    up = Up(folder, "--workers", "2", *options, **variables)
     try:
         up.wait_until_ready()
         yield up
@@ -211,9 +211,22 @@ def test_a_taken_port_is_an_error_when_it_was_asked_for(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.0.2.1", "example.com", ""])
-def test_another_address_is_refused_until_a_login_exists(tmp_path: Path, host: str) -> None:
+def test_another_address_is_refused_without_a_login(tmp_path: Path, host: str) -> None:
     done = subprocess.run(
         command("--host", host), capture_output=True, text=True, env=environment(tmp_path), check=False
     )
     assert (done.returncode, done.stderr.startswith("CommandError: Twentyfold does not listen on")) == (2, True)
-    assert "until a login exists" in done.stderr
+    assert "nobody has to log in" in done.stderr
+
+
+def test_in_server_mode_all_addresses_are_listened_on_and_pages_ask_for_an_account(tmp_path: Path) -> None:
+    with running(tmp_path, "--host", "0.0.0.0", TWENTYFOLD_AUTH="required") as up:
+        assert "Nobody has an account yet. Make one: uv run manage.py createowner" in up.output
+        assert up.get("healthz") == (200, "ok\n")
+        status, page = up.get("")
+        assert (status, "<h1>Log in</h1>" in page, "createowner" in page) == (200, True, True)
+        others = [line for line in up.lines if line.startswith("Others reach it at ")]
+        if others:
+            # Under the machine's own name or address as well.
+            with urllib.request.urlopen(others[0].split()[4].rstrip(",") + "healthz", timeout=10) as answer:
+                assert answer.read() == b"ok\n"

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.core.management import BaseCommand, CommandError, call_command, get_commands
 from django.db import OperationalError
 
-from inspector.supervisor.address import AddressError, listen, url_of
+from inspector.supervisor.address import AddressError, listen, names_of, url_of
 from inspector.supervisor.lock import AlreadyRunning, FolderLock
 from inspector.supervisor.run import Supervisor, child_environment
 from runs.models import Run
@@ -29,7 +30,11 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--host", default="127.0.0.1", help="127.0.0.1, localhost or ::1")
+        parser.add_argument(
+            "--host",
+            default="127.0.0.1",
+            help="where to listen; in server mode (TWENTYFOLD_AUTH=required) also 0.0.0.0",
+        )
         parser.add_argument(
             "--port", type=int, help="a port that must be free; without it the first free one from 8000"
         )
@@ -41,7 +46,10 @@ class Command(BaseCommand):
         if options["workers"] < 1:
             raise CommandError("--workers must be at least 1.", returncode=2)
         try:
-            with FolderLock(settings.DATA_DIR) as lock, listen(options["host"], options["port"]) as listening:
+            with (
+                FolderLock(settings.DATA_DIR) as lock,
+                listen(options["host"], options["port"], login=settings.AUTH_REQUIRED) as listening,
+            ):
                 status = self._run(lock, listening, options)
         except AlreadyRunning as error:
             raise CommandError(str(error)) from error
@@ -54,7 +62,7 @@ class Command(BaseCommand):
         sys.exit(status)
 
     def _run(self, lock: FolderLock, listening: Any, options: dict[str, Any]) -> int:
-        url = url_of(listening)
+        url, names = url_of(listening), names_of(listening)
         lock.announce(url)
         remove_old_files(settings.TEMP_DIR)
         call_command("migrate", verbosity=0, interactive=False)
@@ -64,7 +72,7 @@ class Command(BaseCommand):
             listening,
             options["workers"],
             settings.LOGS_DIR,
-            child_environment(settings.BASE_DIR, settings.TEMP_DIR, settings.ALLOWED_HOSTS),
+            child_environment(settings.BASE_DIR, settings.TEMP_DIR, [*settings.ALLOWED_HOSTS, *names]),
             self._say,
             first,
         )
@@ -73,6 +81,14 @@ class Command(BaseCommand):
             if options["port"] is None and not url.endswith(":8000/"):
                 self._say("Port 8000 is taken, so another one was chosen.")
             self._say(f"Twentyfold is running at {url}")
+            if names:
+                port = listening.getsockname()[1]
+                self._say(f"Others reach it at {', '.join(f'http://{name}:{port}/' for name in names)}")
+                self._say(
+                    "Passwords and pages travel there unencrypted: put an HTTPS proxy before it, or trust the net."
+                )
+            if settings.AUTH_REQUIRED and not User.objects.exists():
+                self._say("Nobody has an account yet. Make one: uv run manage.py createowner")
             self._say(f"{options['workers']} workers. Data and logs are in {settings.DATA_DIR}. Ctrl-C ends it.")
             if supervisor.first_job_runs:
                 self._say("The demo runs are still being loaded, and appear when that is done.")

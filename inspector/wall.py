@@ -1,0 +1,83 @@
+"""The wall of server mode: who is not logged in sees the login page, shared leaderboards and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import cast
+from urllib.parse import unquote, urlencode, urlsplit
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+from django.urls import Resolver404, resolve, reverse
+from django.utils.cache import patch_cache_control
+from django.utils.http import url_has_allowed_host_and_scheme
+
+from inspector.http import HtmxHttpRequest
+
+
+class LoginWall:
+    """Answers nobody who is not logged in, unless the view is marked `login_not_required`.
+
+    Closed by default: a new view, an unknown address and a view that forgot its mark all lead to the login.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if is_open(request.path_info):
+            return self._get_response(request)
+        if not request.user.is_authenticated:
+            return to_login(cast("HtmxHttpRequest", request))
+        response = self._get_response(request)
+        if not response.has_header("Cache-Control"):
+            # Neither a proxy nor the browser's history shows a page after the logout.
+            patch_cache_control(response, private=True, no_store=True)
+        return response
+
+
+def is_open(path: str) -> bool:
+    """Whether the view at the path asks for no account."""
+    try:
+        view = resolve(path).func
+    except Resolver404:
+        return False
+    return not getattr(view, "login_required", True)
+
+
+def to_login(request: HtmxHttpRequest) -> HttpResponse:
+    """To the login page, and from there back to the page that was asked for.
+
+    htmx would show the login page within the page it is on, so it is told to load it, and to come back to that page.
+    What a form sent is not kept.
+    """
+    if request.htmx:
+        page = urlsplit(request.headers.get("HX-Current-URL", ""))
+        response = HttpResponse(status=401, headers={"HX-Redirect": _login_address(page.path, page.query)})
+    else:
+        wanted = urlsplit(request.get_full_path()) if request.method in {"GET", "HEAD"} else urlsplit("")
+        response = HttpResponseRedirect(_login_address(wanted.path, wanted.query))
+        response.status_code = 303
+    patch_cache_control(response, private=True, no_store=True)
+    return response
+
+
+def way_back(wanted: str) -> str:
+    """Where to go after the login: the wanted address if it is a page of this site, else the first page.
+
+    Only a path is taken, so that no link to the login page leads to another site.
+    """
+    first = reverse("runs")
+    if not wanted.startswith("/") or not url_has_allowed_host_and_scheme(wanted, allowed_hosts=None):
+        return first
+    try:
+        name = resolve(unquote(urlsplit(wanted).path)).view_name
+    except (Resolver404, ValueError):
+        return first
+    return first if name in {"login", "logout"} else wanted
+
+
+def _login_address(path: str, query: str) -> str:
+    login = reverse("login")
+    wanted = f"{path}?{query}" if query else path
+    return f"{login}?{urlencode({'next': wanted}, safe='/')}" if wanted not in {"", "/"} else login

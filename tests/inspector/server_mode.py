@@ -1,0 +1,41 @@
+"""Server mode for tests: the middleware as with TWENTYFOLD_AUTH=required, an owner, and every route there is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from django.contrib.auth.models import User
+from django.urls import URLPattern, URLResolver
+from pytest_django import Settings
+
+from inspector import urls
+
+__all__ = ["PASSWORD", "addresses", "make_owner", "routes", "turn_login_on"]
+
+PASSWORD = "a long enough pass phrase"
+
+
+def turn_login_on(settings: Settings) -> None:
+    settings.AUTH_REQUIRED = True
+    settings.MIDDLEWARE = [*settings.MIDDLEWARE, *settings.LOGIN_MIDDLEWARE]
+    # The real one takes half a second a password, on purpose.
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+def make_owner(name: str = "ada") -> User:
+    return User.objects.create_user(name, password=PASSWORD)
+
+
+def routes(patterns: list[URLPattern | URLResolver] | None = None, before: str = "/") -> Iterator[tuple[str, str]]:
+    """Name and pattern of each route, such as `run` and `/runs/<slug:slug>/`."""
+    for entry in urls.urlpatterns if patterns is None else patterns:
+        if isinstance(entry, URLResolver):
+            yield from routes(entry.url_patterns, f"{before}{entry.pattern}")
+        else:
+            yield entry.name or "", f"{before}{entry.pattern}"
+
+
+def addresses(values: Mapping[str, str]) -> dict[str, str]:
+    """Each route's address, with its parameters (by pattern, such as `<slug:slug>`) from `values`."""
+    return {pattern: re.sub(r"<[^>]+>", lambda match: values[match[0]], pattern) for _, pattern in routes()}
