@@ -14,8 +14,11 @@ import zstandard
 from runs.bundles import reader_named
 from runs.bundles.base import Part
 from runs.canonical import canonical_json, sha256_hex
+from runs.claims import Claim
+from runs.errorclasses import ErrorDiagnosis
 from runs.models import Attempt, Payload, PayloadPart, Trace
 from runs.records import AttemptRecord, GradedAttempt, Raw
+from runs.signatures import Diagnosis
 
 __all__ = [
     "Evidence", "NewPayload", "PartRef", "compress", "decompress", "load_evidence", "load_part", "load_record",
@@ -40,6 +43,12 @@ class Evidence(msgspec.Struct, frozen=True):
 
     graded: GradedAttempt
     parts: list[PartRef] = []
+    diagnosis: Diagnosis | None = None
+    """Why a failed attempt failed."""
+    claim: Claim | None = None
+    """What a failed attempt made of itself."""
+    error: ErrorDiagnosis | None = None
+    """What broke, where the verdict is `error`."""
 
 
 class NewPayload(msgspec.Struct, frozen=True):

@@ -9,15 +9,28 @@ import msgspec
 
 from runs.bundles.base import RawRecord, Reader
 from runs.canonical import canonical_json, sha256_hex
+from runs.claims import read_claim
+from runs.errorclasses import classify_error
 from runs.errors import BadRecord
 from runs.grading import grade
 from runs.payloads import Evidence, NewPayload, PartRef, compress, stored_part
-from runs.records import AttemptRecord, Effect, GradedAttempt, Problem, ProblemKind, StepKind, Verdict
+from runs.records import (
+    AttemptRecord,
+    CheckKind,
+    Effect,
+    GradedAttempt,
+    Problem,
+    ProblemKind,
+    StepKind,
+    Verdict,
+)
+from runs.signatures import classify
 
 __all__ = ["EffectRow", "PreparedRow", "ToolRow", "indexed_text", "prepare"]
 
 _SHORT = 100
 _NAME = 200
+_QUESTION = 300
 _UID = 1000
 _LARGEST_INT = 2**31 - 1
 _MOST_TOKENS = 2**40
@@ -56,6 +69,9 @@ class PreparedRow(msgspec.Struct, frozen=True, kw_only=True):
     payloads: list[NewPayload]
     effects: list[EffectRow]
     tools: list[ToolRow]
+    labels: list[str]
+    rubrics: list[str]
+    """Questions that the attempt failed."""
     notes: list[str]
 
 
@@ -80,7 +96,7 @@ def prepare(reader: Reader, raw: RawRecord, overrides: dict[str, bool] | None = 
         ref, needed = stored_part(part)
         refs.append(ref)
         payloads.extend(needed)
-    evidence = msgspec.json.encode(Evidence(graded=graded, parts=refs))
+    evidence = _evidence(record, graded, refs)
     return PreparedRow(
         line=raw.line,
         uid=record.uid,
@@ -88,13 +104,15 @@ def prepare(reader: Reader, raw: RawRecord, overrides: dict[str, bool] | None = 
         domain=indexed_text(record.domain, _NAME),
         verdict=record.verdict,
         digest=_digest(read.detached.skeleton, refs),
-        columns=_columns(record, graded),
+        columns=_columns(record, graded) | _diagnosis_columns(evidence),
         source=compress(read.detached.skeleton),
-        evidence=compress(evidence),
+        evidence=compress(msgspec.json.encode(evidence)),
         refs=refs,
         payloads=payloads,
         effects=[_effect_row(effect) for effect in graded.effects if effect.counts],
         tools=_tool_rows(record),
+        labels=[label.value for label in evidence.diagnosis.labels] if evidence.diagnosis else [],
+        rubrics=_failed_rubrics(graded),
         notes=[*raw.notes, *record.notes],
     )
 
@@ -144,6 +162,37 @@ def _columns(record: AttemptRecord, graded: GradedAttempt) -> dict[str, Any]:
         "reasoning_tokens": _tokens(usage.reasoning) if usage else None,
         "duration": record.duration if record.duration is not None and 0 <= record.duration < _MOST_SECONDS else None,
     }
+
+
+def _evidence(record: AttemptRecord, graded: GradedAttempt, refs: list[PartRef]) -> Evidence:
+    failed = record.verdict is Verdict.FAILED
+    return Evidence(
+        graded=graded,
+        parts=refs,
+        diagnosis=classify(record, graded),
+        claim=read_claim(record, graded) if failed else None,
+        error=classify_error(record),
+    )
+
+
+def _diagnosis_columns(evidence: Evidence) -> dict[str, Any]:
+    diagnosis, claim, error = evidence.diagnosis, evidence.claim, evidence.error
+    return {
+        "signature": diagnosis.signature.value if diagnosis else "",
+        "signature_version": diagnosis.version if diagnosis else None,
+        "ended_cleanly": claim.ended_cleanly if claim else None,
+        "called_write": claim.called_write if claim else None,
+        "last_response_ok": claim.last_response_ok if claim else None,
+        "claimed_success": claim.claimed_success if claim else None,
+        "error_class": error.kind.value if error else "",
+        "retryable": error.retryable if error else None,
+        "disagrees": any(server.disagrees for server in evidence.graded.servers),
+    }
+
+
+def _failed_rubrics(graded: GradedAttempt) -> list[str]:
+    failed = (check for check in graded.checks if check.kind is CheckKind.RUBRIC and check.passed is False)
+    return sorted({indexed_text(check.name, _QUESTION) for check in failed})
 
 
 def _tokens(count: int) -> int | None:

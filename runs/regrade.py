@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import msgspec
 from django.db import transaction
 
 from runs.bundles import reader_named
 from runs.bundles.base import RawRecord
-from runs.models import Attempt, AttemptEffect, Run, ToolUse, Trace
+from runs.models import Attempt, AttemptEffect, AttemptLabel, AttemptRubric, Run, ToolUse, Trace
 from runs.payloads import restore_row
 from runs.prepare import PreparedRow, prepare
-from runs.store import lock_tallies
+from runs.store import lock_tallies, write_narrow_rows
 from runs.tallies import recount
 
 __all__ = ["regrade"]
@@ -50,13 +49,6 @@ def _write(prepared: list[tuple[Attempt, PreparedRow]]) -> None:
     attempts = [attempt for attempt, _ in prepared]
     Attempt.objects.bulk_update(attempts, list(prepared[0][1].columns))
     Trace.objects.bulk_update([attempt.trace for attempt in attempts], ["evidence"])
-    AttemptEffect.objects.filter(attempt__in=attempts).delete()
-    ToolUse.objects.filter(attempt__in=attempts).delete()
-    AttemptEffect.objects.bulk_create(
-        AttemptEffect(attempt=attempt, **msgspec.structs.asdict(effect))
-        for attempt, row in prepared
-        for effect in row.effects
-    )
-    ToolUse.objects.bulk_create(
-        ToolUse(attempt=attempt, **msgspec.structs.asdict(tool)) for attempt, row in prepared for tool in row.tools
-    )
+    for narrow in (AttemptEffect, ToolUse, AttemptLabel, AttemptRubric):
+        narrow.objects.filter(attempt__in=attempts).delete()
+    write_narrow_rows([(attempt.pk, row) for attempt, row in prepared])

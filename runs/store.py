@@ -12,13 +12,26 @@ from django.db import transaction
 from django.db.models import F
 
 from runs.conflicts import Outcome, Placed, decide
-from runs.models import Attempt, AttemptEffect, AttemptPart, Run, Task, TaskTally, ToolUse, Trace, Upload, UploadProblem
+from runs.models import (
+    Attempt,
+    AttemptEffect,
+    AttemptLabel,
+    AttemptPart,
+    AttemptRubric,
+    Run,
+    Task,
+    TaskTally,
+    ToolUse,
+    Trace,
+    Upload,
+    UploadProblem,
+)
 from runs.payloads import put_payloads
 from runs.prepare import PreparedRow, indexed_text
 from runs.records import Problem, ProblemKind, Verdict
 from runs.tallies import recount
 
-__all__ = ["ChunkReport", "add_counts", "add_problems", "lock_tallies", "store_chunk"]
+__all__ = ["ChunkReport", "add_counts", "add_problems", "lock_tallies", "store_chunk", "write_narrow_rows"]
 
 
 class ChunkReport(msgspec.Struct, kw_only=True):
@@ -294,9 +307,20 @@ def _write(run: Run, reader: str, tasks: dict[str, Task], plan: _Plan) -> None:
         for pk, row in stored
         for digest in sorted({ref.digest for ref in row.refs})
     )
+    write_narrow_rows(stored)
+
+
+def write_narrow_rows(stored: Sequence[tuple[int, PreparedRow]]) -> None:
+    """Writes what filters and counts read of attempts (by id) that have none of it yet."""
     AttemptEffect.objects.bulk_create(
         AttemptEffect(attempt_id=pk, **msgspec.structs.asdict(effect)) for pk, row in stored for effect in row.effects
     )
     ToolUse.objects.bulk_create(
         ToolUse(attempt_id=pk, **msgspec.structs.asdict(tool)) for pk, row in stored for tool in row.tools
+    )
+    AttemptLabel.objects.bulk_create(
+        AttemptLabel(attempt_id=pk, label=label) for pk, row in stored for label in row.labels
+    )
+    AttemptRubric.objects.bulk_create(
+        AttemptRubric(attempt_id=pk, question=question) for pk, row in stored for question in row.rubrics
     )

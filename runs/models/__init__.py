@@ -1,6 +1,14 @@
 """Fields, constraints and indexes. No workflow: `runs.store` and `runs.ingest` write, `runs.queries` read."""
 
-from runs.models.attempt import Attempt, AttemptEffect, AttemptPart, ToolUse, Trace
+from runs.models.attempt import (
+    Attempt,
+    AttemptEffect,
+    AttemptLabel,
+    AttemptPart,
+    AttemptRubric,
+    ToolUse,
+    Trace,
+)
 from runs.models.benchmark import Benchmark, Task
 from runs.models.leaderboard import Leaderboard, LeaderboardFreeze, LeaderboardRun
 from runs.models.payload import Payload, PayloadPart
@@ -12,7 +20,9 @@ from runs.models.upload import Chunk, ChunkState, Upload, UploadProblem, UploadS
 __all__ = [
     "Attempt",
     "AttemptEffect",
+    "AttemptLabel",
     "AttemptPart",
+    "AttemptRubric",
     "Benchmark",
     "Chunk",
     "ChunkState",

@@ -34,6 +34,21 @@ class Attempt(models.Model):
     reasoning_tokens = models.BigIntegerField(null=True)
     duration = models.FloatField(null=True)
     """Seconds."""
+    signature = models.CharField(max_length=30, blank=True)
+    """Why a failed attempt failed; empty for all others."""
+    signature_version = models.PositiveSmallIntegerField(null=True)
+    """The version of the rule that gave the signature."""
+    ended_cleanly = models.BooleanField(null=True)
+    """The four signs of the claim; null for what is no failed attempt."""
+    called_write = models.BooleanField(null=True)
+    last_response_ok = models.BooleanField(null=True)
+    claimed_success = models.BooleanField(null=True)
+    error_class = models.CharField(max_length=30, blank=True)
+    """What broke, where the verdict is `error`."""
+    retryable = models.BooleanField(null=True)
+    """Whether running an `error` again may help."""
+    disagrees = models.BooleanField(default=False)
+    """The recorded hashes and the differences found here contradict each other."""
     digest = models.CharField(max_length=64)
     """SHA-256 of the row's canonical content: two rows with one digest are the same row."""
     upload = models.ForeignKey(Upload, models.SET_NULL, null=True, related_name="attempts")
@@ -105,6 +120,32 @@ class AttemptEffect(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.table} {self.key} {self.field}"
+
+
+class AttemptLabel(models.Model):
+    """A finer label under an attempt's signature."""
+
+    attempt = models.ForeignKey(Attempt, models.CASCADE, related_name="labels")
+    label = models.CharField(max_length=40)
+
+    class Meta:
+        indexes = [models.Index(fields=["label"], name="attempt_by_label")]
+
+    def __str__(self) -> str:
+        return self.label
+
+
+class AttemptRubric(models.Model):
+    """A rubric question that an attempt failed."""
+
+    attempt = models.ForeignKey(Attempt, models.CASCADE, related_name="rubrics")
+    question = models.CharField(max_length=300)
+
+    class Meta:
+        indexes = [models.Index(fields=["question"], name="attempt_by_rubric")]
+
+    def __str__(self) -> str:
+        return self.question
 
 
 class ToolUse(models.Model):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from runs.models import Attempt, AttemptEffect, Run, TaskTally, ToolUse, UploadProblem
+from runs.models import Attempt, AttemptEffect, AttemptLabel, Run, TaskTally, ToolUse, UploadProblem
 from tests.factories import UID, make_row, write_jsonl
 from tests.runs.test_ingest_shared import counts, expected, ingest
 
@@ -24,6 +24,8 @@ def test_columns_and_narrow_rows_of_a_failed_attempt(tmp_path: Path) -> None:
     columns = Attempt.objects.values(
         "verdict", "reason", "finish_reason", "state_source", "differences", "steps", "tool_calls", "tool_errors",
         "write_calls", "model_calls", "input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens", "duration",
+        "signature", "signature_version", "ended_cleanly", "called_write", "last_response_ok", "claimed_success",
+        "error_class", "retryable", "disagrees",
     ).get()  # fmt: skip
     assert columns == {
         "verdict": "failed",
@@ -41,9 +43,20 @@ def test_columns_and_narrow_rows_of_a_failed_attempt(tmp_path: Path) -> None:
         "output_tokens": 80,
         "reasoning_tokens": 60,
         "duration": 3.25,
+        "signature": "tool_usage",
+        "signature_version": 1,
+        "ended_cleanly": True,
+        "called_write": True,
+        "last_response_ok": False,
+        "claimed_success": False,
+        "error_class": "",
+        "retryable": None,
+        "disagrees": False,
     }
     effects = AttemptEffect.objects.values_list("kind", "table", "key", "field", "after", "required")
     assert list(effects) == [("wrong", "rentals", "7", "status", '"closed"', '"returned"')]
+    labels = AttemptLabel.objects.order_by("label").values_list("label", flat=True)
+    assert list(labels) == ["tool_error_not_recovered", "wrong_field_value"]
     tools = ToolUse.objects.order_by("name").values_list("name", "calls", "errors")
     assert list(tools) == [("find_notes", 1, 1), ("find_rentals", 1, 0), ("update_rental", 1, 0)]
 
