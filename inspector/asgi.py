@@ -10,10 +10,14 @@ from typing import Any
 
 from asgiref.sync import ThreadSensitiveContext, sync_to_async
 from django.conf import settings
+from django.contrib.auth import SESSION_KEY
+from django.contrib.sessions.backends.db import SessionStore
 from django.core.asgi import get_asgi_application
+from django.db import close_old_connections
+from django.http import HttpResponse, parse_cookie
 
 from inspector.middleware import STRICT_HEADERS
-from inspector.views.errors import too_large
+from inspector.views.errors import not_logged_in, too_large
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "inspector.settings")
 
@@ -32,6 +36,10 @@ FORM_FIELDS = 2 * 1024 * 1024
 
 class TooLarge(Exception):
     """The body of a request is over the limit."""
+
+
+class Stranger(Exception):
+    """Somebody without an account sends more than a form."""
 
 
 class KeptThreads:
@@ -61,11 +69,16 @@ class KeptThreads:
 
 
 class BodyLimit:
-    """Refuses a request with a body of more than `limit` bytes before Django has written all of it to the disk."""
+    """Refuses a request with a body of more than `limit` bytes before Django has written all of it to the disk.
 
-    def __init__(self, application: Application, limit: int) -> None:
+    With `logged_in`, a body of more than a form holds is also refused from whoever that says no to: a stranger must not
+    fill the disk with what no page will take.
+    """
+
+    def __init__(self, application: Application, limit: int, logged_in: Callable[[Scope], bool] | None = None) -> None:
         self._application = application
         self._limit = limit
+        self._logged_in = logged_in
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -73,13 +86,22 @@ class BodyLimit:
             return
         received = 0
         answered = False
+        is_known = self._logged_in is None
+
+        async def check(size: int) -> None:
+            nonlocal is_known
+            if size > FORM_FIELDS and not is_known and self._logged_in is not None:
+                if not await sync_to_async(self._logged_in)(scope):
+                    raise Stranger
+                is_known = True
+            if size > self._limit:
+                raise TooLarge
 
         async def counted() -> Message:
             nonlocal received
             message = await receive()
             received += len(message.get("body", b""))
-            if received > self._limit:
-                raise TooLarge
+            await check(received)
             return message
 
         async def noted(message: Message) -> None:
@@ -89,15 +111,16 @@ class BodyLimit:
 
         length = dict(scope["headers"]).get(b"content-length", b"")
         try:
-            if length.isdigit() and int(length) > self._limit:
-                raise TooLarge
+            await check(int(length) if length.isdigit() else 0)
             await self._application(scope, counted, noted)
         except TooLarge:
             if not answered:
-                await self._refuse(send)
+                await self._refuse(send, await sync_to_async(too_large)(settings.UPLOAD_LIMIT))
+        except Stranger:
+            if not answered:
+                await self._refuse(send, not_logged_in())
 
-    async def _refuse(self, send: Send) -> None:
-        response = await sync_to_async(too_large)(settings.UPLOAD_LIMIT)
+    async def _refuse(self, send: Send, response: HttpResponse) -> None:
         named = {**dict(response.items()), **STRICT_HEADERS, "Content-Length": str(len(response.content))}
         # What is still on its way is not read.
         headers = [(name.lower().encode(), value.encode()) for name, value in (*named.items(), ("Connection", "close"))]
@@ -122,9 +145,17 @@ class HttpOnly:
             await send({"type": "lifespan.shutdown.complete"})
 
 
+def has_session(scope: Scope) -> bool:
+    """Whether the request comes from a browser that is logged in. The page itself asks again, and more closely."""
+    cookies = parse_cookie(dict(scope["headers"]).get(b"cookie", b"").decode("latin-1"))
+    close_old_connections()
+    return SESSION_KEY in SessionStore(cookies.get(settings.SESSION_COOKIE_NAME))
+
+
 def _build() -> Application:
     pages: Application = get_asgi_application()  # type: ignore[assignment]  # Django types a narrower message
-    return HttpOnly(BodyLimit(KeptThreads(pages, THREADS), settings.UPLOAD_LIMIT + FORM_FIELDS))
+    known = has_session if settings.AUTH_REQUIRED else None
+    return HttpOnly(BodyLimit(KeptThreads(pages, THREADS), settings.UPLOAD_LIMIT + FORM_FIELDS, known))
 
 
 application = _build()

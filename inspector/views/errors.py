@@ -10,6 +10,7 @@ from django.template import TemplateDoesNotExist, TemplateSyntaxError, loader
 
 SENTENCES = {
     400: "The request could not be understood.",
+    401: "Log in before you send a file. Nothing was stored.",
     403: "This page may not be opened.",
     404: "There is no such page.",
     413: "The upload is larger than this server takes (TWENTYFOLD_UPLOAD_LIMIT). Nothing was stored.",
@@ -53,3 +54,8 @@ def too_large(limit: int) -> HttpResponse:
         return HttpResponse(loader.get_template("uploads/too_large.html").render({"limit": limit}), status=413)
     except (TemplateDoesNotExist, TemplateSyntaxError):
         return HttpResponse(f"{SENTENCES[413]}\n", status=413, content_type="text/plain; charset=utf-8")
+
+
+def not_logged_in() -> HttpResponse:
+    """For a body that is larger than a form, refused before there is a request."""
+    return HttpResponse(f"{SENTENCES[401]}\n", status=401, content_type="text/plain; charset=utf-8")

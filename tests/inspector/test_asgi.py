@@ -7,12 +7,26 @@ import threading
 from collections.abc import Iterable
 from typing import Any
 
+import pytest
 from asgiref.sync import sync_to_async
+from django.test import Client
 from pytest_django import Settings
 
-from inspector.asgi import Application, BodyLimit, HttpOnly, KeptThreads, Message, Receive, Scope, Send
+from inspector.asgi import (
+    FORM_FIELDS,
+    Application,
+    BodyLimit,
+    HttpOnly,
+    KeptThreads,
+    Message,
+    Receive,
+    Scope,
+    Send,
+    has_session,
+)
 from inspector.middleware import STRICT_HEADERS
 from inspector.views.errors import SENTENCES
+from tests.inspector.server_mode import make_owner
 
 SCOPE: Scope = {"type": "http", "headers": []}
 
@@ -73,6 +87,50 @@ def test_the_refusal_needs_no_template(settings: Settings) -> None:
 
 def test_a_body_that_turns_out_too_large_is_refused_on_the_way() -> None:
     assert answer_to(BodyLimit(echo, 100), SCOPE, parts(60, 41, 10))[0]["status"] == 413
+
+
+def test_a_stranger_sends_no_more_than_a_form() -> None:
+    asked: list[Scope] = []
+
+    def nobody(scope: Scope) -> bool:
+        asked.append(scope)
+        return False
+
+    limited = BodyLimit(echo, 3 * FORM_FIELDS, nobody)
+    assert answer_to(limited, SCOPE, parts(FORM_FIELDS))[0]["status"] == 200
+    assert asked == []
+    said = {**SCOPE, "headers": [(b"content-length", str(FORM_FIELDS + 1).encode())]}
+    refused = answer_to(limited, said, [])
+    assert (refused[0]["status"], refused[1]["body"]) == (401, f"{SENTENCES[401]}\n".encode())
+    assert answer_to(limited, SCOPE, parts(FORM_FIELDS, 1))[0]["status"] == 401
+    assert asked == [said, SCOPE]
+
+
+def test_an_account_is_looked_for_once_a_request() -> None:
+    asked: list[Scope] = []
+
+    def owner(scope: Scope) -> bool:
+        asked.append(scope)
+        return True
+
+    limited = BodyLimit(echo, 3 * FORM_FIELDS, owner)
+    assert answer_to(limited, SCOPE, parts(FORM_FIELDS, FORM_FIELDS, 1))[0]["status"] == 200
+    assert asked == [SCOPE]
+    assert answer_to(limited, SCOPE, parts(3 * FORM_FIELDS + 1))[0]["status"] == 413
+
+
+@pytest.mark.django_db
+def test_a_session_is_known_by_its_cookie(client: Client) -> None:
+    client.force_login(make_owner())
+    key = client.cookies["twentyfold_session"].value
+    cookies = {
+        b"": False,
+        b"twentyfold_session=": False,
+        b"twentyfold_session=unknown": False,
+        f"a=b; twentyfold_session={key}".encode(): True,
+    }
+    assert {cookie: has_session({**SCOPE, "headers": [(b"cookie", cookie)]}) for cookie in cookies} == cookies
+    assert has_session(SCOPE) is False
 
 
 def test_what_is_no_page_is_answered_quietly() -> None:
