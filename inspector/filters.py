@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from django.http import QueryDict
 
+from runs.boards import BoardView, Order
+from runs.metrics import ErrorRule
 from runs.queries.numbers import TaskClass
 from runs.queries.runs import RUN_SORTS, TASK_SORTS, RunFilters, TaskFilters
 
-__all__ = ["page_number", "run_filters", "task_filters"]
+__all__ = ["board_view", "error_rule", "page_number", "run_filters", "task_filters"]
 
 _LONGEST = 200
 
@@ -33,6 +35,26 @@ def task_filters(query: QueryDict) -> TaskFilters:
         sort=sort,
         descending=descending,
         page=page_number(query),
+    )
+
+
+_ORDERS = {"pass": Order.PASS_AT_1, "all": Order.ALL_K, "solved": Order.SOLVED, "cost": Order.COST}
+
+
+def error_rule(query: QueryDict) -> ErrorRule | None:
+    """`?errors=excluded` leaves system errors out of pass@1."""
+    rule = query.get("errors", "")
+    return ErrorRule(rule) if rule in set(ErrorRule) else None
+
+
+def board_view(query: QueryDict) -> BoardView:
+    """`?by=all&errors=excluded&weights=open&published=no`: how a reader looks at a leaderboard."""
+    weights = query.get("weights", "")
+    return BoardView(
+        order=_ORDERS.get(query.get("by", "")),
+        error_rule=error_rule(query),
+        weights=weights if weights in {"proprietary", "open"} else "",
+        with_published=query.get("published") != "no",
     )
 
 

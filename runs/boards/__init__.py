@@ -1,4 +1,4 @@
-"""Leaderboards: arithmetic on counts. `make_board(inputs, view)` ranks; `gather` and `freeze` know the database."""
+"""Leaderboards as arithmetic on counts: start with `make_board`. `gather` and `freeze` know the database."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from runs.boards.inputs import (
     RunInput,
     TaskCounts,
 )
+from runs.boards.method import ordered_by, settings_summary
 from runs.boards.rows import NOT_PUBLISHED, Figure, Money, Origin, Row
 
 __all__ = [
     "ALL_COLUMNS", "NOT_PRICED", "NOT_PUBLISHED", "Board", "BoardInputs", "BoardSettings", "BoardView", "Change",
     "Column", "Figure", "Money", "Order", "Origin", "Row", "RunFigures", "RunInput", "Section", "TaskCounts",
-    "changes_between", "figures", "make_board",
+    "changes_between", "figures", "make_board", "ordered_by", "settings_summary",
 ]  # fmt: skip

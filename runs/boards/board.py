@@ -56,6 +56,10 @@ class Board(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(row for section in self.sections for row in section.rows)
 
     @property
+    def columns_with_costs(self) -> bool:
+        return bool({Column.COST_PER_SUCCESS, Column.COST_PER_DEPENDABLE, Column.CAMPAIGN} & set(self.columns))
+
+    @property
     def measured(self) -> int:
         return sum(row.origin is Origin.MEASURED for row in self.rows)
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 import msgspec
 
 from runs.boards.figures import RunFigures, figures
-from runs.boards.inputs import BoardInputs, RunInput
+from runs.boards.inputs import BoardInputs, Order, RunInput
 from runs.costs import CostSource, RunCost
 from runs.metrics import (
     Contender,
@@ -84,6 +84,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     solved: Figure
     all_k: Figure
     domains: dict[str, float | None] = {}
+    plug_in: float | None = None
+    """The mean of (c/n)^k, which the harness prints; only for a run of this server."""
     money: Money = Money()
     sources: dict[str, str] = {}
     """Figure → where it was published."""
@@ -103,6 +105,10 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
         """All-k share ÷ pass@1; None where one is not known, or nothing passed."""
         rate, share = self.pass_at_1.value, self.all_k.value
         return None if share is None or not rate else share / rate
+
+    def ranked_by(self, order: Order) -> Figure:
+        """The share behind a rank; pass@1 where the rank goes by cost."""
+        return {Order.ALL_K: self.all_k, Order.SOLVED: self.solved}.get(order, self.pass_at_1)
 
     @property
     def is_published(self) -> bool:
@@ -171,6 +177,7 @@ def _measured(run: RunInput, name: str, k: int, rule: ErrorRule) -> Unranked:
         ),
         all_k=_literal(overall),
         domains={group.name: group.pass_at_1.value for group in made.metrics.by_domain if group.name},
+        plug_in=next((point.pass_hat for point in overall.curve if point.k == k), None),
         money=_money(made.cost),
         notes=_incomplete_note(overall),
     )

@@ -1,0 +1,72 @@
+"""Making and changing a leaderboard."""
+
+from __future__ import annotations
+
+import msgspec
+from django.db import transaction
+from django.utils.text import slugify
+
+from runs.boards.inputs import Column, Order
+from runs.errors import RunsError
+from runs.metrics import ErrorRule
+from runs.models import Leaderboard, LeaderboardFreeze, LeaderboardRun, PriceList, Run
+
+__all__ = ["BoardChanges", "BoardError", "create_board", "edit_board"]
+
+
+class BoardError(RunsError):
+    """What is asked for a leaderboard cannot be done; the message says why."""
+
+
+class BoardChanges(msgspec.Struct, frozen=True, kw_only=True):
+    """What a board is, whole: each fact replaces the stored one."""
+
+    title: str
+    text: str = ""
+    runs: tuple[str, ...] = ()
+    """Addresses (slugs); one that is gone is left out."""
+    published: tuple[str, ...] = ()
+    columns: tuple[Column, ...] = tuple(Column)
+    order: Order = Order.PASS_AT_1
+    error_rule: ErrorRule = ErrorRule.AS_FAILED
+    k: int | None = None
+    price_list: int | None = None
+    by_weights: bool = False
+
+
+@transaction.atomic
+def create_board(changes: BoardChanges, *, is_example: bool = False) -> Leaderboard:
+    """Its address is made from the title, with a number where that is taken."""
+    base = slugify(changes.title)[:90] or "leaderboard"
+    slug, number = base, 2
+    while Leaderboard.objects.filter(slug=slug).exists():
+        slug, number = f"{base}-{number}", number + 1
+    board = Leaderboard(slug=slug, is_example=is_example)
+    _fill(board, changes)
+    return board
+
+
+@transaction.atomic
+def edit_board(board: Leaderboard, changes: BoardChanges) -> None:
+    """Its address stays. Raises `BoardError` for a frozen one."""
+    board = Leaderboard.objects.select_for_update(of=("self",)).get(pk=board.pk)
+    if LeaderboardFreeze.objects.filter(leaderboard=board).exists():
+        raise BoardError("The leaderboard is frozen, so it cannot be changed. Make it live again first.")
+    _fill(board, changes)
+
+
+def _fill(board: Leaderboard, changes: BoardChanges) -> None:
+    if changes.price_list is not None and not PriceList.objects.filter(pk=changes.price_list).exists():
+        raise BoardError("The price list is gone. Choose another one.")
+    board.title, board.text = changes.title.strip(), changes.text.strip()
+    board.published = list(changes.published)
+    board.columns = [column.value for column in changes.columns]
+    board.order, board.error_rule = changes.order.value, changes.error_rule.value
+    board.k, board.price_list_id, board.by_weights = changes.k, changes.price_list, changes.by_weights
+    board.save()
+    wanted = dict(Run.objects.filter(slug__in=changes.runs).values_list("slug", "pk"))
+    LeaderboardRun.objects.filter(leaderboard=board).exclude(run__in=wanted.values()).delete()
+    LeaderboardRun.objects.bulk_create(
+        [LeaderboardRun(leaderboard=board, run_id=wanted[slug]) for slug in changes.runs if slug in wanted],
+        ignore_conflicts=True,
+    )

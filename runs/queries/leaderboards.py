@@ -1,0 +1,193 @@
+"""What `/leaderboards/` and `/leaderboards/<slug>/` show, and what a leaderboard can be made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from math import ceil
+
+import msgspec
+from django.db.models import Count
+from django.http import Http404
+
+from runs.boards import Board, BoardView, Column, Order, Row, settings_summary
+from runs.boards.freeze import Frozen, Recomputed, frozen_board, recompute
+from runs.boards.gather import board_now
+from runs.boards.reference import REFERENCE_SLUG
+from runs.models import Leaderboard, LeaderboardFreeze, Run
+from runs.prices import newest_lists
+from runs.published import THINKINGBOX_BENCH_RESULTS
+
+__all__ = [
+    "BoardChoices", "BoardIndex", "BoardLink", "BoardPage", "RunChoice", "board_choices", "board_index", "board_or_404",
+    "board_page", "page_of",
+]  # fmt: skip
+
+
+class BoardLink(msgspec.Struct, frozen=True, kw_only=True):
+    slug: str
+    title: str
+    text: str
+    runs: int
+    published: int
+    frozen_at: datetime | None
+    is_example: bool
+    updated_at: datetime
+
+
+class BoardIndex(msgspec.Struct, frozen=True):
+    boards: list[BoardLink]
+    has_reference: bool
+    """Whether the board of the published results is there."""
+
+
+class BoardPage(msgspec.Struct, frozen=True, kw_only=True):
+    pk: int
+    slug: str
+    title: str
+    text: str
+    is_example: bool
+    updated_at: datetime
+    board: Board
+    view: BoardView
+    own_order: Order
+    frozen: Frozen | None
+    recomputed: Recomputed | None
+    """Only where it was asked for."""
+    weights: list[str]
+    """Kinds of weights that have a row, whatever is looked at."""
+    has_published: bool
+    best: dict[str, frozenset[str]]
+    """Figure → the rows that have its best value."""
+    axis: float
+    """Where the line of the intervals ends, as a share."""
+    method: list[tuple[str, str]]
+    """How the page's figures and ranks are made: heading and sentences."""
+
+    def shows(self, column: Column) -> bool:
+        return column in self.board.columns
+
+    @property
+    def show(self) -> frozenset[str]:
+        return frozenset(column.value for column in self.board.columns)
+
+
+def board_index() -> BoardIndex:
+    """The boards by title. One query."""
+    boards = Leaderboard.objects.select_related("freeze").defer("freeze__inputs", "freeze__result")
+    links = [
+        BoardLink(
+            slug=board.slug,
+            title=board.title,
+            text=board.text,
+            runs=board.run_count,
+            published=len(board.published),
+            frozen_at=board.freeze.frozen_at if hasattr(board, "freeze") else None,
+            is_example=board.is_example,
+            updated_at=board.updated_at,
+        )
+        for board in boards.annotate(run_count=Count("entries")).order_by("title", "pk")
+    ]
+    return BoardIndex(links, any(link.slug == REFERENCE_SLUG for link in links))
+
+
+def board_or_404(slug: str) -> Leaderboard:
+    """With its price list. One query. Raises Http404."""
+    board = Leaderboard.objects.select_related("price_list").filter(slug=slug).first()
+    if board is None:
+        raise Http404
+    return board
+
+
+def board_page(slug: str, view: BoardView | None = None, *, recomputed: bool = False) -> BoardPage:
+    """A board as a reader looks at it. Few queries where nothing changed since the last time. Raises Http404."""
+    return page_of(board_or_404(slug), view, recomputed=recomputed)
+
+
+def page_of(board: Leaderboard, view: BoardView | None = None, *, recomputed: bool = False) -> BoardPage:
+    kept = LeaderboardFreeze.objects.filter(leaderboard=board).first()
+    looked = view or BoardView()
+    made = board_now(board, looked) if kept is None else frozen_board(kept, looked)
+    whole = board_now(board, BoardView()) if kept is None else frozen_board(kept, BoardView())
+    return BoardPage(
+        pk=board.pk,
+        slug=board.slug,
+        title=board.title,
+        text=board.text,
+        is_example=board.is_example,
+        updated_at=board.updated_at,
+        board=made,
+        view=looked,
+        own_order=whole.order,
+        frozen=None
+        if kept is None
+        else Frozen(frozen_at=kept.frozen_at, metric_version=kept.metric_version, digest=kept.digest),
+        recomputed=recompute(board, kept) if recomputed and kept is not None else None,
+        weights=sorted({row.weights for row in whole.rows if row.weights}, reverse=True),
+        has_published=whole.published > 0,
+        best=_best(made),
+        axis=_axis(made),
+        method=settings_summary(made),
+    )
+
+
+def _best(board: Board) -> dict[str, frozenset[str]]:
+    rows = board.rows
+    return {
+        "solved": _highest(rows, lambda row: row.solved.value),
+        "all_k": _highest(rows, lambda row: row.all_k.value),
+        "per_success": _highest(rows, lambda row: _lower(row.money.per_success, row, board)),
+        "per_dependable": _highest(rows, lambda row: _lower(row.money.per_dependable, row, board)),
+    }
+
+
+def _lower(amount: object, row: Row, board: Board) -> float | None:
+    return None if amount is None or row.money.currency != board.currency else -float(str(amount))
+
+
+def _highest(rows: tuple[Row, ...], value: Callable[[Row], float | None]) -> frozenset[str]:
+    known = {row.name: found for row in rows if (found := value(row)) is not None}
+    if len(known) < 2:
+        return frozenset()
+    most = max(known.values())
+    return frozenset(name for name, found in known.items() if found == most)
+
+
+def _axis(board: Board) -> float:
+    """The next full fifth above every interval."""
+    ends = [0.2]
+    for row in board.rows:
+        figure = row.ranked_by(board.order)
+        ends += [figure.value or 0.0, figure.interval.high if figure.interval else 0.0]
+    return min(1.0, ceil(round(max(ends) * 5, 6)) / 5)
+
+
+class RunChoice(msgspec.Struct, frozen=True):
+    slug: str
+    model: str
+    benchmark: str
+    k: int
+    is_demo: bool
+
+
+class BoardChoices(msgspec.Struct, frozen=True, kw_only=True):
+    """What the form of a board offers."""
+
+    runs: list[RunChoice]
+    published: list[str]
+    published_of: str
+    price_lists: list[tuple[str, str]]
+
+
+def board_choices(board: Leaderboard | None = None) -> BoardChoices:
+    """Two queries."""
+    runs = Run.objects.select_related("benchmark").order_by("benchmark__name", "model", "pk")
+    lists = newest_lists()
+    if board is not None and board.price_list is not None and board.price_list not in lists:
+        lists.append(board.price_list)
+    return BoardChoices(
+        runs=[RunChoice(run.slug, run.model, run.benchmark.name, run.repetitions, run.is_demo) for run in runs],
+        published=[model.name for model in THINKINGBOX_BENCH_RESULTS.models],
+        published_of=THINKINGBOX_BENCH_RESULTS.benchmark,
+        price_lists=[(str(row.pk), str(row)) for row in lists],
+    )
