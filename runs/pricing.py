@@ -82,6 +82,8 @@ def read_prices(
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise PriceFileError(f"The price list is not UTF-8 text (byte {error.start:,}). Save it as UTF-8.") from None
+    if not text.strip():
+        raise PriceFileError(f"The price list is empty. A CSV list names its columns first: {', '.join(COLUMNS)}.")
     kind = format or _format_of(text)
     given = {"currency": currency, "date": date, "source": source}
     if kind is PriceFormat.OPENROUTER:
@@ -206,8 +208,6 @@ def _csv_entries(text: str) -> Iterator[_Entry | PriceProblem]:
                 yield f"line {reader.line_num}", dict(zip(columns, row, strict=False))
     except csv.Error as error:
         raise PriceFileError(f"Line {reader.line_num} of the price list is not CSV: {error}.") from None
-    if columns is None:
-        raise PriceFileError(f"The price list is empty. Its first line names the columns: {', '.join(COLUMNS)}.")
 
 
 def _check_columns(columns: Sequence[str]) -> None:

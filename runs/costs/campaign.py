@@ -198,12 +198,16 @@ def _unknown(attempts: int, with_usage: int, style: UsageStyle | None, reason: s
 def _notes(known: Sequence[TaskUsage], price: Price, without_usage: int, tasks_without: int) -> list[str]:
     notes: list[str] = []
     if without_usage:
-        notes.append(f"{without_usage:,} attempts have no tokens recorded, so that the cost is a lower bound.")
+        notes.append(f"Without the tokens of {_counted(without_usage, 'attempt')}: the cost is a lower bound.")
     if tasks_without:
-        notes.append(f"{tasks_without:,} tasks have no tokens at all; a run of all tasks once is without them.")
+        notes.append(f"All tasks once is without {_counted(tasks_without, 'task')} of which no tokens are recorded.")
     for name, label in (("cached", "cached"), ("cache_write", "written to a cache")):
         if getattr(price, name) is None and any(getattr(task.tokens, name) for task in known):
             notes.append(f"No price of tokens {label} is listed: they are billed as input.")
     if price.quantised:
         notes.append("The price is for a quantised model.")
     return notes
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
