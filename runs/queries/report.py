@@ -1,4 +1,4 @@
-"""What the figures of a run are computed from: its tallies, sums over its attempts, and what it is priced by."""
+"""What the figures of a run are computed from: its tallies, and sums over its attempts."""
 
 from __future__ import annotations
 
@@ -6,19 +6,14 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping
 from typing import Any
 
-import msgspec
-from django.core.exceptions import ObjectDoesNotExist
 from django.db.models import Avg, Count, F, Max, Min, Q, Sum
 
-from runs.costs import Price, PriceList, StatedCost, TaskUsage, Tokens, UsageStyle
+from runs.costs import TaskUsage, Tokens, UsageStyle
 from runs.metrics import Spread, TaskOutcome
 from runs.models import Attempt, Run, TaskTally
-from runs.models import PriceList as StoredList
 from runs.reporting.run import RunInput
 
-__all__ = [
-    "SPREADS", "Pricing", "outcomes_by_run", "price_list_of", "pricing_of", "run_input", "spreads_by_task",
-]  # fmt: skip
+__all__ = ["SPREADS", "outcomes_by_run", "run_input", "spreads_by_task"]
 
 SPREADS = {
     "input_tokens": "input_tokens",
@@ -34,17 +29,7 @@ SPREADS = {
 """Quantity → the attempt's column."""
 
 
-class Pricing(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run is priced by; neither a list nor a total where nobody chose one."""
-
-    prices: PriceList | None = None
-    stated: StatedCost | None = None
-    model: str = ""
-    """The name to look for in the list, where it is another than the run's."""
-    provider: str = ""
-
-
-def run_input(run: Run, pricing: Pricing | None = None) -> RunInput:
+def run_input(run: Run) -> RunInput:
     """A run's counts, tokens and spreads. Two queries: over its tallies, and over its attempts."""
     tallies = list(TaskTally.objects.filter(run=run).order_by("task__uid").select_related("task"))
     found = Attempt.objects.filter(run=run, current=True).aggregate(
@@ -53,7 +38,6 @@ def run_input(run: Run, pricing: Pricing | None = None) -> RunInput:
         beside=Count("pk", filter=Q(cached_tokens__gt=F("input_tokens"))),
         **_aggregates(),
     )
-    chosen = pricing or Pricing()
     return RunInput(
         run=run.slug,
         model=run.model,
@@ -61,8 +45,6 @@ def run_input(run: Run, pricing: Pricing | None = None) -> RunInput:
         k=run.repetitions,
         outcomes=[_outcome(tally) for tally in tallies],
         usage=[_usage(tally) for tally in tallies],
-        priced_as=chosen.model,
-        provider=chosen.provider or run.provider,
         spreads=_spreads(found),
         reasoning=found["reasoning"] or 0,
         style=UsageStyle.CACHED_BESIDE_INPUT if found["beside"] else None,
@@ -87,32 +69,6 @@ def spreads_by_task(run: Run) -> dict[str, dict[str, Spread | None]]:
     for row in rows:
         by_task[row["task__uid"]] = _spreads(row)
     return dict(sorted(by_task.items()))
-
-
-def pricing_of(run: Run) -> Pricing:
-    """What a run is priced by, by its own choice. Two queries at most."""
-    try:
-        chosen = run.pricing
-    except ObjectDoesNotExist:
-        return Pricing()
-    stated = None
-    if chosen.stated_total is not None:
-        stated = StatedCost(
-            total=chosen.stated_total, currency=chosen.stated_currency or "USD", source=chosen.stated_source
-        )
-    return Pricing(
-        prices=None if chosen.price_list is None else price_list_of(chosen.price_list),
-        stated=stated,
-        model=chosen.model,
-        provider=chosen.provider,
-    )
-
-
-def price_list_of(stored: StoredList) -> PriceList:
-    """A stored version as the struct that costs are computed by."""
-    return PriceList(
-        name=stored.name, version=stored.version, prices=msgspec.convert(stored.prices, type=tuple[Price, ...])
-    )
 
 
 def _outcome(tally: TaskTally) -> TaskOutcome:

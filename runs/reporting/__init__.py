@@ -5,12 +5,12 @@ from __future__ import annotations
 import msgspec
 
 from runs.reporting.pair import ComparisonReport, PairReport, build_pair
-from runs.reporting.run import RunInput, RunReport, build_cost, build_report
+from runs.reporting.run import PriceChoice, RunInput, RunReport, build_cost, build_report
 from runs.reporting.text import pair_text, report_text
 
 __all__ = [
-    "ComparisonReport", "PairReport", "RunInput", "RunReport", "build_cost", "build_pair", "build_report",
-    "encode_report", "pair_text", "report_text",
+    "ComparisonReport", "PairReport", "PriceChoice", "RunInput", "RunReport", "build_cost", "build_pair",
+    "build_report", "encode_report", "pair_text", "report_text",
 ]  # fmt: skip
 
 _encoder = msgspec.json.Encoder(decimal_format="number")

@@ -8,14 +8,13 @@ from decimal import Decimal
 import msgspec
 
 from runs.costs import (
-    PriceList,
+    Price,
     RunCost,
     StatedCost,
     TaskUsage,
     Tokens,
     UsageStyle,
     detect_style,
-    find_price,
     run_cost,
     stated_cost,
 )
@@ -34,8 +33,8 @@ from runs.metrics import (
 )
 
 __all__ = [
-    "CostReport", "CountShare", "DomainReport", "IntervalReport", "RunInput", "RunReport", "TokenReport", "build_cost",
-    "build_report",
+    "CostReport", "CountShare", "DomainReport", "IntervalReport", "PriceChoice", "RunInput", "RunReport",
+    "TokenReport", "build_cost", "build_report",
 ]  # fmt: skip
 
 
@@ -48,9 +47,6 @@ class RunInput(msgspec.Struct, frozen=True, kw_only=True):
     k: int
     outcomes: list[TaskOutcome]
     usage: list[TaskUsage]
-    priced_as: str = ""
-    """The model's name in price lists; empty: `model`."""
-    provider: str = ""
     spreads: dict[str, Spread | None] = {}
     """Quantity → its average, least and most over the attempts for which it is recorded."""
     reasoning: int = 0
@@ -147,55 +143,55 @@ class RunReport(msgspec.Struct, frozen=True, kw_only=True):
     cost: CostReport
 
 
-def build_cost(
-    given: RunInput, *, dependable: int, prices: PriceList | None = None, stated: StatedCost | None = None
-) -> RunCost:
-    """The cost of a run as stated, where a total is given; else by a price list. `dependable` counts its tasks."""
+class PriceChoice(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run's cost is computed from: a price, or a total, which goes before it. With neither, `reason` says why;
+    with a price it says what the price is not of, if anything."""
+
+    price: Price | None = None
+    price_list: str = ""
+    reason: str = "No price list is chosen for this run."
+    stated: StatedCost | None = None
+
+
+NOT_PRICED = PriceChoice()
+
+
+def build_cost(given: RunInput, choice: PriceChoice, *, dependable: int) -> RunCost:
+    """The cost of a run. `dependable` counts its tasks that passed all k."""
     successes = sum(task.passed for task in given.outcomes)
-    if stated is not None:
+    if choice.stated is not None:
         return stated_cost(
-            stated,
+            choice.stated,
             tasks=len(given.outcomes),
             attempts=sum(task.n for task in given.outcomes),
             successes=successes,
             dependable=dependable,
         )
-    if prices is None:
-        return run_cost(
-            given.usage,
-            None,
-            successes=successes,
-            dependable=dependable,
-            style=given.style,
-            reason="No price list is chosen.",
-        )
-    found = find_price(prices, given.priced_as or given.model, given.provider)
     cost = run_cost(
         given.usage,
-        found.price,
+        choice.price,
         successes=successes,
         dependable=dependable,
-        price_list=prices.label,
+        price_list=choice.price_list,
         style=given.style,
-        reason=found.reason,
+        reason=choice.reason,
     )
-    if found.price is not None and found.reason:
-        cost = msgspec.structs.replace(cost, notes=[*cost.notes, found.reason])
-    return cost
+    if choice.price is None or not choice.reason:
+        return cost
+    return msgspec.structs.replace(cost, notes=[*cost.notes, choice.reason])
 
 
 def build_report(
     given: RunInput,
     *,
     error_rule: ErrorRule = ErrorRule.AS_FAILED,
-    prices: PriceList | None = None,
-    stated: StatedCost | None = None,
+    choice: PriceChoice = NOT_PRICED,
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> RunReport:
     metrics = summarise(given.outcomes, given.k, error_rule=error_rule, resamples=resamples, seed=seed)
     overall = metrics.overall
-    cost = build_cost(given, dependable=overall.all_k.count, prices=prices, stated=stated)
+    cost = build_cost(given, choice, dependable=overall.all_k.count)
     pass_at: dict[str, float | None] = {str(point.k): point.pass_at for point in overall.curve}
     return RunReport(
         run=given.run,

@@ -33,6 +33,7 @@ from runs.costs import (
     steps,
 )
 from runs.metrics import summarise
+from runs.records import Usage
 from tests.runs.reference import consistent_runs, read_reference
 
 PRICE = Price(
@@ -110,6 +111,12 @@ def test_one_attempt_shows_how_its_run_counts() -> None:
 def test_a_provider_s_usage_says_its_style_by_its_names(raw: dict[str, Any], tokens: Tokens, style: UsageStyle) -> None:
     assert read_usage(raw) == (tokens, style)
     assert ("inside" in style.sentence) == (style is UsageStyle.CACHED_IN_INPUT)
+
+
+def test_recorded_usage_is_priced() -> None:
+    tokens = Tokens.of(Usage(input=12_703, cached=1_024, output=154, reasoning=131, calls=1))
+    assert tokens == Tokens(input=12_703, cached=1_024, output=154, reasoning=131)
+    assert attempt_cost(tokens, PRICE) == Decimal("0.0309935")
 
 
 def test_no_tokens_cost_nothing_and_an_unknown_price_is_unknown() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -19,13 +20,14 @@ from runs.metrics import (
     curve,
     domain_means,
     jeffreys_interval,
+    pass_at_k,
     pass_hat_k_unbiased,
     spread,
     summarise,
     task_metrics,
     widest_interval,
 )
-from runs.metrics.bootstrap import bootstrap_intervals, paired_difference, resampled_ratios
+from runs.metrics.bootstrap import bootstrap_intervals, paired_difference, percentiles, resampled_ratios
 
 
 def outcomes(*counts: tuple[int, ...], **others: Any) -> list[TaskOutcome]:
@@ -204,6 +206,20 @@ def test_many_tasks_are_drawn_in_blocks_with_the_same_result() -> None:
     assert found is not None
     error = (above.std() / 9000**0.5) * 1.96
     assert (found.low, found.high) == pytest.approx((1 / 6 - error, 1 / 6 + error), abs=error / 5)
+
+
+def test_values_that_are_never_known_have_no_percentiles() -> None:
+    assert np.isnan(percentiles(np.array([np.nan, np.nan]))).all()
+
+
+@pytest.mark.parametrize("form", [pass_at_k, pass_hat_k_unbiased])
+def test_no_estimate_beyond_what_was_recorded(form: Callable[[int, int, int], float]) -> None:
+    with pytest.raises(ValueError, match="cannot be computed from 5 attempts"):
+        form(5, 2, 6)
+
+
+def test_a_domain_of_which_nothing_is_recorded_has_no_mean() -> None:
+    assert domain_means([summarise(outcomes((0, 0), domain="retail"), 4)]) == {}
 
 
 def test_a_resample_that_counts_nothing_is_left_out() -> None:

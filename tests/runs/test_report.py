@@ -144,7 +144,7 @@ def test_a_report_has_every_figure() -> None:
     assert found["tokens"]["style"] == "cached_in_input"
     assert found["tokens"]["spreads"]["output_tokens"] == {"average": 80.0, "least": 80, "most": 80, "count": 15}
     assert (found["cost"]["campaign"], found["cost"]["source"]) == (None, "unknown")
-    assert found["cost"]["reasons"]["campaign"] == "No price list is chosen."
+    assert found["cost"]["reasons"]["campaign"] == "No price list is chosen for this run."
 
 
 def test_leaving_errors_out_changes_pass_at_1_alone() -> None:
@@ -236,7 +236,7 @@ def test_a_report_for_people() -> None:
     assert lines[1] == "  4 tasks, k = 4; 15 attempts recorded, 1 missing, 1 error"
     assert lines[2] == "  pass@1                60.00%  (system errors count as failed)"
     assert "  all 4 of 4            1 of 3 (–); 1 task incomplete" in lines
-    assert "  cost                  – (No price list is chosen.)" in lines
+    assert "  cost                  – (No price list is chosen for this run.)" in lines
     stated = report_lines(run.slug, "--stated-cost", "0.027")
     assert "  cost, per success           0.00300 USD" in stated
     assert "  the total is stated" in stated
@@ -249,6 +249,21 @@ def test_a_comparison_for_people() -> None:
     assert "  pass@1                +0.00 points, +0.00 to +0.00 (paired task bootstrap, 95%: not told apart)" in lines
     assert "                        without 1 task that one run has incomplete" in lines
     assert "  solved only by the candidate 0, only by the baseline 0, by both 3, by neither 1" in lines
+
+
+def test_a_single_task_tells_its_other_interval_and_no_range_of_a_difference() -> None:
+    run = store(outcomes("desk.py:a", "p"), repetitions=1)
+    lines = report_lines(run.slug)
+    assert lines[3].endswith("(Jeffreys, pooled attempts, 95%)")
+    assert not [line for line in lines if "pass^" in line]
+    assert "  pass@1                +0.00 points" in report_lines(run.slug, run.slug)
+
+
+def test_runs_without_a_common_task() -> None:
+    one, other = store(outcomes("desk.py:a", "p")), store(outcomes("desk.py:b", "p"), model="oak")
+    comparison = report(one.slug, other.slug)["comparison"]
+    assert (comparison["tasks"], comparison["pass_at_1"], comparison["pooled_p_lift"]) == (0, None, None)
+    assert "  pass@1                –" in report_lines(one.slug, other.slug)
 
 
 def test_an_empty_run_has_a_report() -> None:

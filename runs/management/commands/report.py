@@ -9,14 +9,15 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from runs.costs import PriceList, StatedCost
+from runs.costs import PriceList, StatedCost, find_price
 from runs.errors import RunsError
 from runs.management.foreground import ensure_database
 from runs.metrics import ErrorRule
 from runs.models import Run
+from runs.prices import choice_of, pricing_of
 from runs.pricing import PriceFileError, read_prices
-from runs.queries.report import Pricing, pricing_of, run_input
-from runs.reporting import build_pair, build_report, encode_report, pair_text, report_text
+from runs.queries.report import run_input
+from runs.reporting import PriceChoice, build_pair, build_report, encode_report, pair_text, report_text
 from runs.targets import run_named
 
 
@@ -57,13 +58,11 @@ class Command(BaseCommand):
         except RunsError as error:
             raise CommandError(str(error)) from error
         rule = ErrorRule(options["errors"])
-        inputs, reports = [], []
-        for run in runs:
-            pricing = _pricing(run, prices, options)
-            inputs.append(run_input(run, pricing))
-            reports.append(
-                build_report(inputs[-1], error_rule=rule, prices=pricing.prices, stated=pricing.stated),
-            )
+        inputs = [run_input(run) for run in runs]
+        reports = [
+            build_report(given, error_rule=rule, choice=_choice(run, prices, options))
+            for run, given in zip(runs, inputs, strict=True)
+        ]
         report, lines = reports[0], report_text(reports[0])
         if len(reports) == 2:
             pair = build_pair(inputs[0], inputs[1], reports[0], reports[1])
@@ -99,11 +98,13 @@ def _price_list(path: Path | None) -> PriceList | None:
     return PriceList(name=path.name, prices=tuple(found.prices))
 
 
-def _pricing(run: Run, prices: PriceList | None, options: dict[str, Any]) -> Pricing:
+def _choice(run: Run, prices: PriceList | None, options: dict[str, Any]) -> PriceChoice:
     """What was asked for on the command line goes before what is stored about the run."""
     if options["stated_cost"] is not None:
-        return Pricing(stated=StatedCost(total=options["stated_cost"], currency=options["currency"]))
-    stored = pricing_of(run)
+        return PriceChoice(stated=StatedCost(total=options["stated_cost"], currency=options["currency"]))
     if prices is None:
-        return stored
-    return Pricing(prices=prices, model=stored.model, provider=stored.provider)
+        own = pricing_of(run)
+        return PriceChoice(price=own.price, price_list=own.price_list, reason=own.reason, stated=own.stated)
+    chosen = choice_of(run)
+    found = find_price(prices, chosen.model or run.model, chosen.provider or run.provider)
+    return PriceChoice(price=found.price, price_list=prices.label, reason=found.reason)
