@@ -122,3 +122,8 @@ class Chart(msgspec.Struct, frozen=True, kw_only=True):
     figure: dict[str, Any] | None
     """Plotly's `data` and `layout`, ready for JSON. None: nothing can be drawn, which `caption` says."""
     table: Table
+
+    @property
+    def element(self) -> str:
+        """The id of the element that holds the figure."""
+        return f"chart-{self.key}"
