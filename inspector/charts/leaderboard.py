@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from inspector.charts.bars import survival
+from inspector.charts.breadth import breadth_consistency
 from inspector.charts.heat import domain_heat
-from inspector.charts.scatter import breadth_consistency, cost_dependable, cost_success
+from inspector.charts.priced import cost_dependable, cost_success
 
 __all__ = ["breadth_consistency", "cost_dependable", "cost_success", "domain_heat", "survival"]

@@ -9,10 +9,11 @@ import msgspec
 
 from inspector.charts.data import BoardRow, Kind, Weights
 from inspector.charts.labels import Mark, along, place_labels
+from inspector.charts.plane import Plane
 from inspector.charts.theme import ACCENT, BOLD, INK, INK_2, INK_3, LABEL_SIZE, SURFACE, plain, series
 from runs.metrics import Interval, Method
 
-__all__ = ["Plane", "Point", "legend_marks", "name_labels", "point_traces", "rings", "row_names", "whiskers"]
+__all__ = ["Point", "legend_marks", "name_labels", "point_traces", "rings", "row_names", "whiskers"]
 
 SIZE, OWN_SIZE, RING_SIZE = 9, 11, 19
 
@@ -32,21 +33,6 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def own(self) -> bool:
         return self.row.kind is Kind.MEASURED
-
-
-class Plane(msgspec.Struct, frozen=True, kw_only=True):
-    """The plot in pixels at its least width, with the range of its axes (of the logarithm on a log axis)."""
-
-    width: float
-    height: float
-    x: tuple[float, float]
-    y: tuple[float, float]
-
-    def at(self, x: float, y: float) -> tuple[float, float]:
-        return (
-            (x - self.x[0]) / (self.x[1] - self.x[0]) * self.width,
-            (self.y[1] - y) / (self.y[1] - self.y[0]) * self.height,
-        )
 
 
 def _symbol(row: BoardRow) -> str:
