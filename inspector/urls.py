@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import URLPattern, URLResolver, path, register_converter
 
 from inspector.paths import UidConverter
-from inspector.views import attempts, errors, health, login, runs, tasks, uploads
+from inspector.views import attempts, errors, health, leaderboards, login, prices, runs, share, sharing, tasks, uploads
 
 register_converter(UidConverter, "uid")
 
@@ -26,6 +26,31 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("attempts/<int:pk>/values/<int:number>/<str:side>/", attempts.value, name="attempt_value"),
     path("attempts/<int:pk>/same/", attempts.same, name="attempt_same"),
     path("attempts/<int:pk>/raw/", attempts.raw, name="attempt_raw"),
+    # leaderboards
+    path("leaderboards/", leaderboards.index, name="leaderboards"),
+    path("leaderboards/new/", leaderboards.new, name="leaderboard_new"),
+    path("leaderboards/published/", leaderboards.reference, name="leaderboard_reference"),
+    path("leaderboards/<slug:slug>/", leaderboards.detail, name="leaderboard"),
+    path("leaderboards/<slug:slug>/edit/", leaderboards.edit, name="leaderboard_edit"),
+    path("leaderboards/<slug:slug>/delete/", leaderboards.delete, name="leaderboard_delete"),
+    path("leaderboards/<slug:slug>/freeze/", leaderboards.freeze, name="leaderboard_freeze"),
+    path("leaderboards/<slug:slug>/unfreeze/", leaderboards.unfreeze, name="leaderboard_unfreeze"),
+    path("leaderboards/<slug:slug>/preview.png", leaderboards.picture, name="leaderboard_picture"),
+    path("leaderboards/<slug:slug>/file/<str:kind>", leaderboards.file, name="leaderboard_file"),
+    path("leaderboards/<slug:slug>/sharing/", sharing.detail, name="leaderboard_sharing"),
+    path("leaderboards/<slug:slug>/sharing/renew/", sharing.renew, name="leaderboard_sharing_renew"),
+    # what is shared
+    path("share/<str:address>/", share.detail, name="share"),
+    path("share/<str:address>/preview.png", share.picture, name="share_picture"),
+    path("share/<str:address>/file/<str:kind>", share.file, name="share_file"),
+    path("embed/<str:address>/", share.embed, name="embed"),
+    # prices
+    path("prices/", prices.index, name="prices"),
+    path("prices/new/", prices.new, name="price_list_new"),
+    path("prices/<slug:slug>/", prices.detail, name="price_list"),
+    path("prices/<slug:slug>/edit/", prices.edit, name="price_list_edit"),
+    path("prices/<slug:slug>/<int:version>/", prices.detail, name="price_list_version"),
+    path("prices/<slug:slug>/<int:version>.csv", prices.export, name="price_list_csv"),
     # uploads
     path("uploads/", uploads.index, name="uploads"),
     path("uploads/<int:pk>/", uploads.detail, name="upload"),

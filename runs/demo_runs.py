@@ -1,8 +1,9 @@
-"""Loads the shipped demo runs. Running it twice changes nothing."""
+"""Loads the shipped demo runs, with their prices and leaderboard. Running it twice changes nothing."""
 
 from __future__ import annotations
 
 from runs.demo import bundles
+from runs.demo_boards import board_demo_runs
 from runs.ingest import ingest_file
 from runs.models import Run, Upload
 from runs.uploads import Wishes, hash_stream, new_upload
@@ -25,4 +26,5 @@ def load_demo() -> list[Run]:
             done: Upload = ingest_file(upload, stream)
         assert done.run is not None, "a shipped bundle has rows"
         runs.append(done.run)
+    board_demo_runs(runs)
     return runs

@@ -66,7 +66,7 @@ def create_list(name: str, prices: Sequence[Price], *, note: str = "", is_exampl
     """The first version of a new list. Its address is made from the name, with a number where that is taken."""
     base = slugify(name)[:90] or "prices"
     slug, number = base, 2
-    while PriceList.objects.filter(slug=slug).exists():
+    while slug == "new" or PriceList.objects.filter(slug=slug).exists():
         slug, number = f"{base}-{number}", number + 1
     return PriceList.objects.create(slug=slug, name=name, prices=_stored(prices), note=note, is_example=is_example)
 

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 from decimal import ROUND_HALF_UP, Decimal
+from typing import NamedTuple
 
 from django import template
+
+from inspector.templatetags.twentyfold import visible
+from runs.boards import Board, Column, Figure, Order, Row, ordered_by
+from runs.costs import Step
+from runs.metrics import Method
+from runs.queries.leaderboards import BoardPage
 
 register = template.Library()
 
@@ -70,3 +77,112 @@ def along(share: float | None, most: float = 1.0) -> str:
 def hundredth(share: float | None) -> str:
     """Where a share lies on a line of 220 units, as the panel of a run draws it."""
     return f"{220 * (share or 0.0):.1f}"
+
+
+@register.filter
+def half(share: float) -> str:
+    """Half of an axis, as a number of percent."""
+    return f"{share * 50:.0f}"
+
+
+@register.filter("ordered_by")
+def ordered_by_(board: Board) -> str:
+    return ordered_by(board)
+
+
+@register.filter
+def k_of_k(board: Board) -> str:
+    return f"{board.k} of {board.k}"
+
+
+@register.filter
+def columns(board: Board, page: BoardPage) -> int:
+    """How many columns the table has."""
+    shown = len(board.columns) + 3
+    return shown - 1 + len(board.domains) if Column.DOMAINS in board.columns else shown
+
+
+@register.filter
+def figure_by(row: Row, order: Order) -> Figure:
+    return row.ranked_by(order)
+
+
+@register.filter
+def domains(row: Row, board: Board) -> list[float | None]:
+    return [row.domains.get(name) for name in board.domains]
+
+
+_METHODS = {
+    Method.BOOTSTRAP: "95% task bootstrap",
+    Method.JEFFREYS: "95% Jeffreys interval",
+    Method.PUBLISHED: "95%, as published",
+    Method.WIDEST: "interval not published, at most",
+}
+
+
+@register.filter
+def about(figure: Figure) -> str:
+    """`67.2% (63.1 to 71.2, 95% task bootstrap)`."""
+    interval = figure.interval
+    value = f"{points(figure.value)}%"
+    if interval is None:
+        return f"{value}, no interval"
+    ends = f"{points(interval.low)} to {points(interval.high)}"
+    if interval.method is Method.WIDEST:
+        return f"{value}, {_METHODS[interval.method]} {ends}"
+    return f"{value}, {ends}, {_METHODS[interval.method]}"
+
+
+@register.filter
+def why_unranked(row: Row, board: Board) -> str:
+    """Why a row has no rank."""
+    if board.order is not Order.COST:
+        return row.ranked_by(board.order).why or "not computable"
+    if row.money.per_dependable is None:
+        return row.money.reasons.get("per_dependable_task", "not priced")
+    return f"priced in {row.money.currency}, and not in {board.currency}"
+
+
+@register.filter
+def why_no_retention(row: Row) -> str:
+    return row.all_k.why or ("nothing passed" if row.pass_at_1.count == 0 else "not computable")
+
+
+class Worth(NamedTuple):
+    row: Row
+    step: Step
+
+
+@register.filter
+def worth(board: Board) -> list[Worth]:
+    """The rows that no other beats in both cost and dependable tasks, the cheapest first; none with fewer than two."""
+    steps = board.next_task
+    found = [
+        Worth(row, steps[row.name])
+        for row in board.rows
+        if row.name in steps
+        and row.money.campaign is not None
+        and row.all_k.count is not None
+        and (steps[row.name].against is not None or steps[row.name].reason == "no cheaper model")
+    ]
+    found.sort(key=lambda line: (line.row.money.campaign or Decimal(0), line.row.name))
+    return found if len(found) > 1 else []
+
+
+@register.filter
+def described(page: BoardPage) -> str:
+    """One sentence or two for a link's preview."""
+    board = page.board
+    rows = [row for row in board.rows if row.position is not None]
+    if not rows:
+        return "A leaderboard without a row."
+    first = rows[0]
+    value = first.ranked_by(board.order).value
+    lead = f"{visible(first.name)} is first by {ordered_by(board)}"
+    if board.order is not Order.COST and value is not None:
+        lead += f" with {points(value)}%"
+    tied = sum(row.group == 1 for row in rows) - 1
+    if tied > 0:
+        lead += f", not told apart from {tied} other{'s' if tied > 1 else ''}"
+    over = f"{len(board.rows)} models, {board.tasks:,} tasks, {board.k} repetitions."
+    return f"{lead}. {over}" + (" Published rows were not measured here." if board.published else "")

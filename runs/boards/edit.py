@@ -14,6 +14,10 @@ from runs.models import Leaderboard, LeaderboardFreeze, LeaderboardRun, PriceLis
 __all__ = ["BoardChanges", "BoardError", "create_board", "edit_board"]
 
 
+_TAKEN = frozenset({"new", "published"})
+"""Addresses of other pages."""
+
+
 class BoardError(RunsError):
     """What is asked for a leaderboard cannot be done; the message says why."""
 
@@ -39,7 +43,7 @@ def create_board(changes: BoardChanges, *, is_example: bool = False) -> Leaderbo
     """Its address is made from the title, with a number where that is taken."""
     base = slugify(changes.title)[:90] or "leaderboard"
     slug, number = base, 2
-    while Leaderboard.objects.filter(slug=slug).exists():
+    while slug in _TAKEN or Leaderboard.objects.filter(slug=slug).exists():
         slug, number = f"{base}-{number}", number + 1
     board = Leaderboard(slug=slug, is_example=is_example)
     _fill(board, changes)

@@ -2,6 +2,47 @@
 
 import django.db.models.deletion
 from django.db import migrations, models
+from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+from django.db.migrations.state import StateApps
+
+# The leaderboard of the published results is there from the start.
+MODELS = [
+    "Claude Opus 5.5",
+    "Claude Opus 5",
+    "GPT-5.4",
+    "GPT-5.6 Sol",
+    "Claude Sonnet 4.6",
+    "GPT-6 Astra",
+    "GPT-5.2",
+    "Claude Opus 4.6",
+    "o3-pro",
+    "Grok-4.3",
+    "Kimi-K3",
+    "Qwen3.8-27B",
+    "DeepSeek-V4-Pro",
+    "Kimi-K2.6",
+    "GLM-5.1",
+    "Qwen3.6-27B",
+    "Qwen3.5-9B",
+    "Mistral-Large-3",
+]
+COLUMNS = ["interval", "domains", "solved", "all_k", "retention", "errors", "cost_per_success", "cost_per_dependable"]
+
+
+def add(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> None:
+    board = apps.get_model("runs", "Leaderboard")
+    board.objects.get_or_create(
+        slug="thinkingbox-bench-v1-0",
+        defaults={
+            "title": "ThinkingBox-Bench v1.0",
+            "text": "The results that were published for this benchmark, none of them measured here. Put your own runs "
+            "beside them with Edit.",
+            "published": MODELS,
+            "columns": COLUMNS,
+            "order": "pass_at_1",
+            "error_rule": "failed",
+        },
+    )
 
 
 class Migration(migrations.Migration):
@@ -154,4 +195,5 @@ class Migration(migrations.Migration):
                 name="priced_by_a_list_or_stated",
             ),
         ),
+        migrations.RunPython(add, migrations.RunPython.noop),
     ]

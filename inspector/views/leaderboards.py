@@ -1,0 +1,137 @@
+"""`/leaderboards/`: chosen runs and published rows side by side; making, freezing, and taking one away as a file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from inspector.board_charts import board_charts
+from inspector.board_file import file_answer
+from inspector.board_forms import COLUMN_LABELS, ORDER_LABELS, RULE_LABELS, BoardForm
+from inspector.board_picture import board_picture
+from inspector.filters import board_view
+from inspector.http import HtmxHttpRequest, redirect_to, render_page
+from runs.boards.edit import BoardError, create_board, edit_board
+from runs.boards.freeze import freeze_board, unfreeze_board
+from runs.boards.reference import make_reference
+from runs.models import Leaderboard
+from runs.queries.leaderboards import (
+    BoardChoices,
+    board_choices,
+    board_index,
+    board_or_404,
+    board_page,
+)
+
+
+@require_safe
+def index(request: HtmxHttpRequest) -> HttpResponse:
+    return render_page(request, "leaderboards/index.html", {"index": board_index()})
+
+
+@require_safe
+def detail(request: HtmxHttpRequest, slug: str) -> HttpResponse:
+    page = board_page(slug, board_view(request.GET), recomputed="recompute" in request.GET)
+    context = {
+        "page": page,
+        "links": True,
+        "charts": board_charts(page, links=True),
+        "picture": request.build_absolute_uri(reverse("leaderboard_picture", args=[slug])),
+        "address": request.build_absolute_uri(request.path),
+    }
+    return render_page(request, "leaderboards/detail.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def new(request: HtmxHttpRequest) -> HttpResponse:
+    choices = board_choices()
+    form = BoardForm(choices, request.POST) if request.method == "POST" else BoardForm(choices, initial=_first(request))
+    if form.is_bound and form.is_valid():
+        try:
+            board = create_board(form.changes())
+        except BoardError as error:
+            form.add_error(None, str(error))
+        else:
+            return redirect_to(request, board)
+    return _form(request, form, choices, None)
+
+
+def _first(request: HtmxHttpRequest) -> dict[str, Any]:
+    """Runs may be chosen in the address: `?run=…&run=…`."""
+    return BoardForm.first() | {"runs": request.GET.getlist("run")}
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def edit(request: HtmxHttpRequest, slug: str) -> HttpResponse:
+    board = board_or_404(slug)
+    choices = board_choices(board)
+    form = (
+        BoardForm(choices, request.POST)
+        if request.method == "POST"
+        else BoardForm(choices, initial=BoardForm.facts_of(board))
+    )
+    if form.is_bound and form.is_valid():
+        try:
+            edit_board(board, form.changes())
+        except BoardError as error:
+            form.add_error(None, str(error))
+        else:
+            return redirect_to(request, "leaderboard", slug)
+    return _form(request, form, choices, board)
+
+
+def _form(request: HtmxHttpRequest, form: BoardForm, choices: BoardChoices, board: Leaderboard | None) -> HttpResponse:
+    chosen = {name: frozenset(form[name].value() or ()) for name in ("runs", "published", "columns")}
+    context = {
+        "form": form,
+        "board": board,
+        "choices": choices,
+        "chosen": chosen,
+        "columns": [(column.value, label) for column, label in COLUMN_LABELS.items()],
+        "orders": [(order.value, label) for order, label in ORDER_LABELS.items()],
+        "rules": [(rule.value, label) for rule, label in RULE_LABELS.items()],
+    }
+    return render_page(request, "leaderboards/form.html", context, status=422 if form.errors else 200)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete(request: HtmxHttpRequest, slug: str) -> HttpResponse:
+    """Asks first. Runs and price lists stay."""
+    board = board_or_404(slug)
+    if request.method == "POST":
+        board.delete()
+        return redirect_to(request, "leaderboards")
+    return render_page(request, "leaderboards/delete.html", {"board": board})
+
+
+@require_POST
+def freeze(request: HtmxHttpRequest, slug: str) -> HttpResponse:
+    freeze_board(board_or_404(slug))
+    return redirect_to(request, "leaderboard", slug)
+
+
+@require_POST
+def unfreeze(request: HtmxHttpRequest, slug: str) -> HttpResponse:
+    unfreeze_board(board_or_404(slug))
+    return redirect_to(request, "leaderboard", slug)
+
+
+@require_POST
+def reference(request: HtmxHttpRequest) -> HttpResponse:
+    """Brings the board of the published results back."""
+    return redirect_to(request, make_reference())
+
+
+@require_safe
+def file(request: HtmxHttpRequest, slug: str, kind: str) -> HttpResponse:
+    """The page as `csv`, `json` or `html`."""
+    return file_answer(board_page(slug, board_view(request.GET)), kind)
+
+
+@require_safe
+def picture(request: HtmxHttpRequest, slug: str) -> HttpResponse:
+    """The image of a link preview."""
+    return HttpResponse(board_picture(board_page(slug)), content_type="image/png")
