@@ -8,11 +8,14 @@ import msgspec
 from django.db import transaction
 from django.db.models import Exists, Max, OuterRef, QuerySet, Subquery
 
+from runs import search
 from runs.errors import IngestError
 from runs.models import (
     Attempt,
     AttemptEffect,
+    AttemptLabel,
     AttemptPart,
+    AttemptRubric,
     Benchmark,
     Payload,
     PayloadPart,
@@ -172,8 +175,9 @@ def delete_run(run: Run) -> Deletion:
     Upload.objects.filter(run=run, run_name="").update(run_name=str(run)[:500])
     uploads = Upload.objects.filter(run=run).update(run=None)
     used = _payloads_of(run)
+    search.forget(Attempt.objects.filter(run=run))
     # Model by model, leaves first: each is then one statement that reads no payload.
-    for model in (AttemptEffect, ToolUse, AttemptPart, Trace):
+    for model in (AttemptEffect, AttemptLabel, AttemptRubric, ToolUse, AttemptPart, Trace):
         model.objects.filter(attempt__run=run).delete()
     attempts = Attempt.objects.filter(run=run).delete()[1].get("runs.Attempt", 0)
     TaskTally.objects.filter(run=run).delete()

@@ -25,6 +25,7 @@ from runs.records import (
     Verdict,
 )
 from runs.signatures import classify
+from runs.transcripts import transcript_text
 
 __all__ = ["EffectRow", "PreparedRow", "ToolRow", "indexed_text", "prepare"]
 
@@ -73,6 +74,8 @@ class PreparedRow(msgspec.Struct, frozen=True, kw_only=True):
     rubrics: list[str]
     """Questions that the attempt failed."""
     notes: list[str]
+    transcript: str
+    """What the full-text index takes up."""
 
 
 def prepare(reader: Reader, raw: RawRecord, overrides: dict[str, bool] | None = None) -> PreparedRow | Problem:
@@ -114,6 +117,7 @@ def prepare(reader: Reader, raw: RawRecord, overrides: dict[str, bool] | None = 
         labels=[label.value for label in evidence.diagnosis.labels] if evidence.diagnosis else [],
         rubrics=_failed_rubrics(graded),
         notes=[*raw.notes, *record.notes],
+        transcript=transcript_text(record),
     )
 
 

@@ -11,6 +11,7 @@ import msgspec
 from django.db import transaction
 from django.db.models import F
 
+from runs import search
 from runs.conflicts import Outcome, Placed, decide
 from runs.models import (
     Attempt,
@@ -273,7 +274,9 @@ def _seats(run: Run, tasks: dict[str, Task], rows: Sequence[PreparedRow]) -> dic
 
 def _write(run: Run, reader: str, tasks: dict[str, Task], plan: _Plan) -> None:
     if plan.displaced:
-        Attempt.objects.filter(pk__in=[attempt.pk for attempt in plan.displaced]).delete()
+        displaced = Attempt.objects.filter(pk__in=[attempt.pk for attempt in plan.displaced])
+        search.forget(displaced)
+        displaced.delete()
     if plan.retired:
         Attempt.objects.filter(pk__in=[attempt.pk for attempt in plan.retired]).update(current=False)
     if plan.seen:
@@ -308,6 +311,7 @@ def _write(run: Run, reader: str, tasks: dict[str, Task], plan: _Plan) -> None:
         for digest in sorted({ref.digest for ref in row.refs})
     )
     write_narrow_rows(stored)
+    search.write([(pk, row.transcript) for pk, row in stored])
 
 
 def write_narrow_rows(stored: Sequence[tuple[int, PreparedRow]]) -> None:

@@ -11,6 +11,7 @@ from celery.signals import worker_shutting_down
 from django.db import Error as DatabaseError
 from django.utils import timezone
 
+from runs import search
 from runs.chunks import anything_waits, claim_next, give_back, set_exhausted_aside
 from runs.ingest import close, split, store_claimed
 from runs.models import Chunk, Upload, UploadState
@@ -30,9 +31,15 @@ worker_shutting_down.connect(end)
 
 @shared_task(ignore_result=True)
 def work() -> None:
-    """Claims and does chunks until none waits, or the worker is told to end: then the next one starts with the rest."""
-    while not _ending.is_set() and (chunk := claim_next()) is not None:
-        do_chunk(chunk)
+    """Does what waits until nothing does, or the worker is told to end: then the next one starts with the rest.
+
+    Chunks of uploads come first; while none waits, transcripts are indexed for the search.
+    """
+    while not _ending.is_set():
+        if (chunk := claim_next()) is not None:
+            do_chunk(chunk)
+        elif not search.index_some():
+            return
 
 
 @shared_task(ignore_result=True)
@@ -47,7 +54,7 @@ def sweep() -> None:
         finished_at=timezone.now(),
         error="The command that read this file ended early. Run it again: what is stored is not counted twice.",
     )
-    if anything_waits():
+    if anything_waits() or search.anything_waits():
         work.delay()
 
 

@@ -11,10 +11,13 @@ from runs.models.attempt import (
 )
 from runs.models.benchmark import Benchmark, Task
 from runs.models.leaderboard import Leaderboard, LeaderboardFreeze, LeaderboardRun
+from runs.models.note import Note
 from runs.models.payload import Payload, PayloadPart
 from runs.models.price import PriceList, RunPricing
 from runs.models.run import Run
+from runs.models.saved_view import SavedView
 from runs.models.tally import TaskTally
+from runs.models.transcript import PendingTranscript
 from runs.models.upload import Chunk, ChunkState, Upload, UploadProblem, UploadState
 
 __all__ = [
@@ -29,11 +32,14 @@ __all__ = [
     "Leaderboard",
     "LeaderboardFreeze",
     "LeaderboardRun",
+    "Note",
     "Payload",
     "PayloadPart",
+    "PendingTranscript",
     "PriceList",
     "Run",
     "RunPricing",
+    "SavedView",
     "Task",
     "TaskTally",
     "ToolUse",

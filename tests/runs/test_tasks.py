@@ -7,7 +7,7 @@ from threading import Event
 import pytest
 from celery.signals import worker_shutting_down
 
-from runs import tasks
+from runs import search, tasks
 
 
 @pytest.fixture(autouse=True)
@@ -20,8 +20,25 @@ def test_a_worker_does_chunks_until_none_waits(monkeypatch: pytest.MonkeyPatch) 
     waiting = ["first", "second", "third"]
     monkeypatch.setattr(tasks, "claim_next", lambda: waiting.pop(0) if waiting else None)
     monkeypatch.setattr(tasks, "do_chunk", done.append)
+    monkeypatch.setattr(search, "index_some", lambda: 0)
     tasks.work()
     assert (done, waiting) == (["first", "second", "third"], [])
+
+
+def test_transcripts_are_indexed_while_no_chunk_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+    waiting = [None, "chunk", None, None]
+    slices = [100, 40, 0]
+
+    def index() -> int:
+        done.append(f"{slices[0]} transcripts")
+        return slices.pop(0)
+
+    monkeypatch.setattr(tasks, "claim_next", lambda: waiting.pop(0))
+    monkeypatch.setattr(tasks, "do_chunk", done.append)
+    monkeypatch.setattr(search, "index_some", index)
+    tasks.work()
+    assert done == ["100 transcripts", "chunk", "40 transcripts", "0 transcripts"]
 
 
 def test_a_worker_that_is_told_to_end_finishes_its_chunk_and_claims_no_other(monkeypatch: pytest.MonkeyPatch) -> None:

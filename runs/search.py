@@ -1,0 +1,146 @@
+"""Full text over transcripts: written, asked and forgotten. The only module that asks which database it is.
+
+SQLite: a contentless FTS5 table, written in the transaction that stores the attempts. It keeps no text, so a row is
+taken out with the text that was put in, which is made again from the attempt's payload.
+PostgreSQL: a tsvector with a GIN index. It costs some sixteen times as much to write, so the store only notes what
+waits (`PendingTranscript`), and workers index it in chunks when no upload waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from django.db import connection, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models import QuerySet
+
+from runs.models import Attempt, PendingTranscript, Trace
+from runs.payloads import load_record
+from runs.transcripts import Query, spaced, transcript_text, words_of
+
+__all__ = [
+    "anything_waits", "clear", "create_index", "drop_index", "forget", "index_some", "matching", "queue_all", "write",
+]  # fmt: skip
+
+_BATCH = 100
+
+
+def create_index(connection: BaseDatabaseWrapper) -> None:
+    """Makes the empty index. For migrations."""
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            cursor.execute(
+                "CREATE VIRTUAL TABLE runs_transcript "
+                "USING fts5(words, content='', tokenize='unicode61 remove_diacritics 2')"
+            )
+        else:
+            # Without a foreign key: rows go with their attempts by `forget`, as they do on SQLite.
+            cursor.execute("CREATE TABLE runs_transcript (attempt_id bigint PRIMARY KEY, words tsvector NOT NULL)")
+            cursor.execute("CREATE INDEX transcript_words ON runs_transcript USING gin (words)")
+
+
+def drop_index(connection: BaseDatabaseWrapper) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("DROP TABLE runs_transcript")
+
+
+def write(texts: Sequence[tuple[int, str]]) -> None:
+    """Takes up new attempts: id and `transcript_text`. Part of the transaction that stores them."""
+    if _is_sqlite():
+        _insert(texts)
+    else:
+        PendingTranscript.objects.bulk_create(PendingTranscript(attempt_id=pk) for pk, _ in texts)
+
+
+def forget(attempts: QuerySet[Attempt]) -> None:
+    """Takes attempts out of the index. Call it before their traces are deleted, in the same transaction."""
+    # What waits first: a worker that is indexing one of them ends before this goes on.
+    waiting = set(PendingTranscript.objects.filter(attempt__in=attempts).values_list("attempt_id", flat=True))
+    PendingTranscript.objects.filter(attempt__in=attempts).delete()
+    for ids in _batches(attempts.order_by("pk").values_list("pk", flat=True)):
+        with connection.cursor() as cursor:
+            if _is_sqlite():
+                cursor.executemany(
+                    "INSERT INTO runs_transcript(runs_transcript, rowid, words) VALUES ('delete', %s, %s)",
+                    [(pk, spaced(text)) for pk, text in _texts(pk for pk in ids if pk not in waiting)],
+                )
+            else:
+                cursor.execute("DELETE FROM runs_transcript WHERE attempt_id = ANY(%s)", [ids])
+
+
+def index_some(limit: int = _BATCH) -> int:
+    """Indexes some of what waits, oldest first, in one transaction. Returns how many; 0: nothing is left to take."""
+    with transaction.atomic():
+        waiting = PendingTranscript.objects.select_for_update(skip_locked=True, of=("self",)).order_by("pk")
+        ids = [pending.pk for pending in waiting[:limit]]
+        if ids:
+            _insert(_texts(ids))
+            PendingTranscript.objects.filter(pk__in=ids).delete()
+    return len(ids)
+
+
+def anything_waits() -> bool:
+    return PendingTranscript.objects.exists()
+
+
+@transaction.atomic
+def clear() -> None:
+    """Empties the index; nothing is found until `queue_all` and the workers have filled it again."""
+    PendingTranscript.objects.all().delete()
+    drop_index(connection)
+    create_index(connection)
+
+
+def queue_all(connection: BaseDatabaseWrapper) -> None:
+    """Lets all stored attempts wait to be indexed."""
+    with connection.cursor() as cursor:
+        cursor.execute("INSERT INTO runs_pendingtranscript (attempt_id) SELECT id FROM runs_attempt")
+
+
+def matching(query: Query) -> list[int]:
+    """Ids of the attempts that have all terms, in no order; also ids that are no attempt any more. One query."""
+    if not query:
+        return []
+    with connection.cursor() as cursor:
+        # Words hold letters and digits only, and stand in quotes: nothing in them is an operator.
+        if _is_sqlite():
+            wanted = " ".join(f'"{" ".join(term)}"' for term in query.terms)
+            cursor.execute("SELECT rowid FROM runs_transcript WHERE runs_transcript MATCH %s", [wanted])
+        else:
+            wanted = " & ".join("(" + " <-> ".join(f"'{word}'" for word in term) + ")" for term in query.terms)
+            cursor.execute("SELECT attempt_id FROM runs_transcript WHERE words @@ to_tsquery('simple', %s)", [wanted])
+        return [pk for (pk,) in cursor.fetchall()]
+
+
+def _is_sqlite() -> bool:
+    return connection.vendor == "sqlite"
+
+
+def _insert(texts: Iterable[tuple[int, str]]) -> None:
+    with connection.cursor() as cursor:
+        if _is_sqlite():
+            cursor.executemany(
+                "INSERT INTO runs_transcript(rowid, words) VALUES (%s, %s)", [(pk, spaced(text)) for pk, text in texts]
+            )
+        else:
+            cursor.executemany(
+                "INSERT INTO runs_transcript(attempt_id, words) VALUES (%s, to_tsvector('simple', %s)) "
+                "ON CONFLICT (attempt_id) DO UPDATE SET words = excluded.words",
+                [(pk, " ".join(words_of(text))) for pk, text in texts],
+            )
+
+
+def _texts(ids: Iterable[int]) -> Iterator[tuple[int, str]]:
+    for trace in Trace.objects.filter(pk__in=list(ids)).only("reader", "source"):
+        yield trace.pk, transcript_text(load_record(trace))
+
+
+def _batches(ids: Iterable[int]) -> Iterator[list[int]]:
+    batch: list[int] = []
+    for pk in ids:
+        batch.append(pk)
+        if len(batch) == _BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
