@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from typing import Any
 
 from django import forms
+from django.db.models import TextChoices
 
 from runs.editing import RunChanges
 from runs.models import Run
 from runs.models.run import Weights
 from runs.uploads import Wishes
 
-__all__ = ["AnswerForm", "EditRunForm", "LoginForm", "UploadForm"]
+__all__ = ["AnswerForm", "EditRunForm", "LoginForm", "ShareForm", "UploadForm"]
 
 MOST_REPETITIONS = 100_000
 _LONG = {"max_length": "This is longer than %(limit_value)d characters. Shorten it."}
@@ -90,3 +92,39 @@ class LoginForm(forms.Form):
     password = forms.CharField(
         max_length=4096, strip=False, error_messages={**_LONG, "required": "Give the account's password."}
     )
+
+
+class Audience(TextChoices):
+    PRIVATE = "private", "Only this server"
+    LINK = "link", "Whoever has the link"
+    PUBLIC = "public", "Everybody"
+
+
+class ShareForm(forms.Form):
+    """Who may read a leaderboard without an account, and until when a link opens it."""
+
+    KEEP = "keep"
+    NEVER = "never"
+    LASTS = (
+        ("1", "1 day"),
+        ("7", "7 days"),
+        ("30", "30 days"),
+        ("90", "90 days"),
+        ("365", "1 year"),
+        (NEVER, "no end"),
+    )
+
+    audience = forms.ChoiceField(
+        choices=Audience.choices,
+        error_messages=dict.fromkeys(("required", "invalid_choice"), "Choose who may read it."),
+    )
+    lasts = forms.ChoiceField(
+        required=False, choices=((KEEP, "as it is"), *LASTS), error_messages={"invalid_choice": "Choose one of these."}
+    )
+
+    def ends(self, now: datetime, current: datetime | None) -> datetime | None:
+        """Of a valid form: when the link ends; None for never."""
+        lasts = self.cleaned_data["lasts"] or self.NEVER
+        if lasts == self.KEEP:
+            return current
+        return None if lasts == self.NEVER else now + timedelta(days=int(lasts))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from django.contrib.auth.models import User
 from django.urls import URLPattern, URLResolver
@@ -36,6 +36,10 @@ def routes(patterns: list[URLPattern | URLResolver] | None = None, before: str =
             yield entry.name or "", f"{before}{entry.pattern}"
 
 
-def addresses(values: Mapping[str, str]) -> dict[str, str]:
-    """Each route's address, with its parameters (by pattern, such as `<slug:slug>`) from `values`."""
-    return {pattern: re.sub(r"<[^>]+>", lambda match: values[match[0]], pattern) for _, pattern in routes()}
+VALUES = {"slug": "birch-on-desk", "uid": "a.py:test", "int": "1", "str": "required"}
+"""A parameter of a route → something that it takes."""
+
+
+def addresses() -> dict[str, str]:
+    """Each route's pattern → an address of it."""
+    return {pattern: re.sub(r"<([^:>]+):[^>]+>", lambda found: VALUES[found[1]], pattern) for _, pattern in routes()}
