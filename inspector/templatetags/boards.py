@@ -8,7 +8,7 @@ from typing import NamedTuple
 from django import template
 
 from inspector.templatetags.twentyfold import visible
-from runs.boards import Board, Column, Figure, Order, Row, ordered_by
+from runs.boards import Answer, Board, Column, Figure, Order, Row, answers, ordered_by
 from runs.costs import Step
 from runs.metrics import Method
 from runs.queries.leaderboards import BoardPage
@@ -186,3 +186,41 @@ def described(page: BoardPage) -> str:
         lead += f", not told apart from {tied} other{'s' if tied > 1 else ''}"
     over = f"{len(board.rows)} models, {board.tasks:,} tasks, {board.k} repetitions."
     return f"{lead}. {over}" + (" Published rows were not measured here." if board.published else "")
+
+
+class Short(NamedTuple):
+    question: str
+    name: str
+    why: str
+    but: str
+
+
+@register.filter
+def in_short(board: Board) -> list[Short]:
+    """The answers that stand above a board's table, as texts."""
+    return [Short(answer.question, answer.name, _why(answer, board), _but(answer)) for answer in answers(board)]
+
+
+def _why(answer: Answer, board: Board) -> str:
+    row = answer.row
+    dependable = f"{row.all_k.count} of {row.all_k.of} tasks passed {board.k} of {board.k}"
+    match answer.figure:
+        case "all_k":
+            cost = row.money.per_dependable
+            priced = "" if cost is None or not board.columns_with_costs else f", {money(cost, row.money.currency)} each"
+            return f"{dependable}{priced}"
+        case "pass_at_1":
+            return f"{points(row.pass_at_1.value)}% of the attempts passed"
+        case "solved":
+            return f"{row.solved.count} of {row.solved.of} tasks in {board.k} attempts"
+        case _:
+            return f"{money(row.money.per_dependable, row.money.currency)}; {dependable}"
+
+
+def _but(answer: Answer) -> str:
+    if answer.equal:
+        more = f" and {len(answer.equal) - 2} more" if len(answer.equal) > 2 else ""
+        return f"the same: {', '.join(answer.equal[:2])}{more}"
+    if answer.tied:
+        return f"cannot be told from {answer.tied} other{'s' if answer.tied > 1 else ''}"
+    return ""

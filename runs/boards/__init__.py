@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from runs.boards.answers import Answer, answers
 from runs.boards.board import Board, Change, Section, changes_between, make_board
 from runs.boards.figures import NOT_PRICED, RunFigures, figures
 from runs.boards.inputs import (
@@ -18,7 +19,7 @@ from runs.boards.method import ordered_by, settings_summary
 from runs.boards.rows import NOT_PUBLISHED, Figure, Money, Origin, Row
 
 __all__ = [
-    "ALL_COLUMNS", "NOT_PRICED", "NOT_PUBLISHED", "Board", "BoardInputs", "BoardSettings", "BoardView", "Change",
-    "Column", "Figure", "Money", "Order", "Origin", "Row", "RunFigures", "RunInput", "Section", "TaskCounts",
-    "changes_between", "figures", "make_board", "ordered_by", "settings_summary",
+    "ALL_COLUMNS", "NOT_PRICED", "NOT_PUBLISHED", "Answer", "Board", "BoardInputs", "BoardSettings", "BoardView",
+    "Change", "Column", "Figure", "Money", "Order", "Origin", "Row", "RunFigures", "RunInput", "Section", "TaskCounts",
+    "answers", "changes_between", "figures", "make_board", "ordered_by", "settings_summary",
 ]  # fmt: skip
