@@ -11,8 +11,10 @@ import math
 import unicodedata
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
+import msgspec
 import plotly.graph_objects as go
 
 __all__ = [
@@ -167,32 +169,38 @@ def legend() -> dict[str, Any]:
 def drawn(
     traces: Iterable[dict[str, Any]], *, height: int, margin: dict[str, int], layout: dict[str, Any]
 ) -> dict[str, Any]:
-    """The figure as Plotly's JSON, checked by its Python package. Raises ValueError for a property it does not know."""
-    figure = go.Figure(
-        data=list(traces),
-        layout={
-            "template": {},
-            "autosize": True,
-            "height": height,
-            "margin": margin,
-            "paper_bgcolor": "rgba(0,0,0,0)",
-            "plot_bgcolor": "rgba(0,0,0,0)",
-            "font": {"family": FONT, "size": LABEL_SIZE, "color": INK},
-            "hovermode": "closest",
-            "hoverdistance": 24,
-            "dragmode": False,
-            "hoverlabel": {
-                "bgcolor": SURFACE,
-                "bordercolor": LINE,
-                "align": "left",
-                "font": {"family": FONT, "size": 12, "color": INK},
-                "namelength": -1,
-            },
-            "showlegend": False,
-            **layout,
+    """The figure as Plotly's JSON, checked by its Python package. Raises ValueError for a property it does not know.
+
+    The same figure may be given out again: it is to be read, not changed.
+    """
+    whole = {
+        "template": {},
+        "autosize": True,
+        "height": height,
+        "margin": margin,
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": {"family": FONT, "size": LABEL_SIZE, "color": INK},
+        "hovermode": "closest",
+        "hoverdistance": 24,
+        "dragmode": False,
+        "hoverlabel": {
+            "bgcolor": SURFACE,
+            "bordercolor": LINE,
+            "align": "left",
+            "font": {"family": FONT, "size": 12, "color": INK},
+            "namelength": -1,
         },
-    )
-    found: dict[str, Any] = figure.to_plotly_json()
+        "showlegend": False,
+        **layout,
+    }
+    return _checked(msgspec.json.encode({"data": list(traces), "layout": whole}))
+
+
+@lru_cache(maxsize=128)
+def _checked(figure: bytes) -> dict[str, Any]:
+    """Checking is what takes the time, and a page is asked for more often than its numbers change."""
+    found: dict[str, Any] = go.Figure(msgspec.json.decode(figure)).to_plotly_json()
     return found
 
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from django.http import HttpResponse
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from inspector.charts.data import Chart
+from inspector.charts.run import TaskLinks, distribution, reliability
 from inspector.filters import run_filters, task_filters
 from inspector.forms import EditRunForm
-from inspector.http import HtmxHttpRequest, redirect_to, render_page
+from inspector.http import HtmxHttpRequest, redirect_to, render_page, wants_part
 from runs.demo_runs import load_demo
 from runs.editing import delete_run, deletion_of, edit_run, lowest_repetitions
 from runs.errors import IngestError
 from runs.models.run import Weights
-from runs.queries.runs import run_list, run_or_404, run_page
+from runs.queries.numbers import TaskClass
+from runs.queries.runs import RunPage, run_list, run_or_404, run_page
 from runs.queries.uploads import benchmark_names
 
 
@@ -34,7 +38,17 @@ def load_example(request: HtmxHttpRequest) -> HttpResponse:
 @require_safe
 def detail(request: HtmxHttpRequest, slug: str) -> HttpResponse:
     page = run_page(slug, task_filters(request.GET))
-    return render_page(request, "runs/detail.html", {"page": page}, partial="tasks")
+    charts = [] if wants_part(request) or not page.numbers.tasks else _charts(page)
+    return render_page(request, "runs/detail.html", {"page": page, "charts": charts}, partial="tasks")
+
+
+def _charts(page: RunPage) -> list[Chart]:
+    address = reverse("run", args=[page.run.slug])
+    never, sometimes, always = (
+        f"{address}?show={kind.value}#tasks" for kind in (TaskClass.NEVER, TaskClass.SOMETIMES, TaskClass.ALWAYS)
+    )
+    links = TaskLinks(never=never, sometimes=sometimes, always=always)
+    return [distribution(page.figures, links), reliability(page.figures)]
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

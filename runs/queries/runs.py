@@ -11,6 +11,7 @@ import msgspec
 from django.http import Http404
 
 from runs.benchmarks import THINKINGBOX_BENCH
+from runs.metrics import GroupMetrics, TaskOutcome, summarise
 from runs.models import Run, TaskTally, Upload
 from runs.queries.numbers import Counts, Numbers, TaskClass, class_of, numbers_by_run, numbers_of
 from runs.queries.paging import Page, paginate
@@ -208,6 +209,8 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
 class RunPage(msgspec.Struct, frozen=True, kw_only=True):
     run: RunFacts
     numbers: Numbers
+    figures: GroupMetrics
+    """Of the whole run, with their intervals. Errors count as not passed."""
     domains: list[DomainRow]
     coverage: Coverage | None
     tasks: list[TaskRow]
@@ -247,6 +250,7 @@ def run_page(slug: str, filters: TaskFilters) -> RunPage:
     return RunPage(
         run=run_facts(run),
         numbers=numbers_of((task.counts for task in tasks), run.repetitions),
+        figures=_figures(tasks, run.repetitions),
         domains=[DomainRow(name, numbers_of(by_domain[name], run.repetitions)) for name in sorted(by_domain)],
         coverage=_coverage(run.benchmark.name, {task.uid for task in tasks}),
         tasks=shown,
@@ -260,6 +264,13 @@ def run_page(slug: str, filters: TaskFilters) -> RunPage:
         reading=None if reading is None else reading[0],
         reading_share=0.0 if reading is None else reading[1],
     )
+
+
+def _figures(tasks: Iterable[TaskRow], k: int) -> GroupMetrics:
+    """Without domains, whose intervals no page shows and which would take most of the time."""
+    counts = ((task.uid, task.counts) for task in tasks)
+    outcomes = [TaskOutcome(uid=uid, n=c.recorded, passed=c.passed, errors=c.errors) for uid, c in counts]
+    return summarise(outcomes, k).overall
 
 
 def run_or_404(slug: str) -> Run:
