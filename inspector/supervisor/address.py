@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import socket
+from contextlib import suppress
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 FIRST_PORT = 8000
@@ -62,13 +63,24 @@ def names_of(listening: socket.socket) -> list[str]:
     if not ipaddress.ip_address(host).is_unspecified:
         return [_written(host)]
     own = socket.gethostname()
-    try:
+    addresses = _outward(listening.family)
+    # The name may be known to others only, or to nobody.
+    with suppress(OSError):
         found = socket.getaddrinfo(own, None, listening.family, socket.SOCK_STREAM)
-    except OSError:
-        return [own]
-    addresses = [str(entry[4][0]).partition("%")[0] for entry in found]
+        addresses += [str(entry[4][0]).partition("%")[0] for entry in found]
     others = [_written(address) for address in addresses if not ipaddress.ip_address(address).is_loopback]
     return list(dict.fromkeys([*others, own]))
+
+
+def _outward(family: int) -> list[str]:
+    """The address under which this machine goes out, if it does. Nothing is sent for it."""
+    elsewhere = "2001:db8::1" if family == socket.AF_INET6 else "198.51.100.1"
+    with socket.socket(family, socket.SOCK_DGRAM) as out:
+        try:
+            out.connect((elsewhere, 9))
+        except OSError:
+            return []
+        return [str(out.getsockname()[0])]
 
 
 def _written(address: str) -> str:

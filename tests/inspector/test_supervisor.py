@@ -143,7 +143,19 @@ def test_with_a_login_all_addresses_of_this_machine(monkeypatch: pytest.MonkeyPa
         assert local_address(listening) == ("127.0.0.1", port)
         monkeypatch.setattr("socket.gethostname", lambda: "depot")
         monkeypatch.setattr("socket.getaddrinfo", lambda *arguments: found)
-        assert names_of(listening) == ["192.0.2.7", "depot"]
+        monkeypatch.setattr("inspector.supervisor.address._outward", lambda family: ["192.0.2.6"])
+        assert names_of(listening) == ["192.0.2.6", "192.0.2.7", "depot"]
+
+
+def test_a_machine_that_knows_no_name_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(*arguments: object) -> None:
+        raise socket.gaierror("not known")
+
+    with listen("0.0.0.0", None, login=True) as listening:
+        monkeypatch.setattr("socket.gethostname", lambda: "depot")
+        monkeypatch.setattr("socket.getaddrinfo", unknown)
+        monkeypatch.setattr("socket.socket.connect", unknown)
+        assert names_of(listening) == ["depot"]
 
 
 def test_an_address_of_another_machine_cannot_be_listened_on() -> None:
