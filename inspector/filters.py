@@ -21,6 +21,7 @@ def run_filters(query: QueryDict) -> RunFilters:
         text=_text(query),
         sort=sort,
         descending=descending,
+        rule=error_rule(query) or ErrorRule.AS_FAILED,
         page=page_number(query),
     )
 
@@ -34,6 +35,7 @@ def task_filters(query: QueryDict) -> TaskFilters:
         text=_text(query),
         sort=sort,
         descending=descending,
+        rule=error_rule(query) or ErrorRule.AS_FAILED,
         page=page_number(query),
     )
 

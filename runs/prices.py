@@ -13,13 +13,14 @@ from django.utils.text import slugify
 
 from runs.costs import Price, StatedCost, find_price
 from runs.costs import PriceList as Prices
+from runs.editing import RunChanges, edit_run
 from runs.errors import RunsError
 from runs.models import PriceList, Run, RunPricing
 from runs.pricing import COLUMNS
 
 __all__ = [
-    "PriceError", "Pricing", "PricingChoice", "add_version", "as_csv", "choice_of", "create_list", "newest_lists",
-    "price_run", "prices_in", "pricing_of",
+    "PriceError", "Pricing", "PricingChoice", "add_version", "as_csv", "choice_of", "create_list", "edit_priced_run",
+    "newest_lists", "price_run", "prices_in", "pricing_of",
 ]  # fmt: skip
 
 _PRICES = ("input", "cached", "cache_write", "output")
@@ -166,3 +167,14 @@ def price_run(run: Run, choice: PricingChoice) -> None:
             "stated_source": "" if stated is None else stated.source,
         },
     )
+
+
+@transaction.atomic
+def edit_priced_run(run: Run, changes: RunChanges, choice: PricingChoice | None) -> None:
+    """Corrects a run and what it is priced by, both or nothing; None leaves the latter as it is.
+
+    Raises what `edit_run` and `price_run` do.
+    """
+    edited = edit_run(run, changes)
+    if choice is not None:
+        price_run(edited, choice)

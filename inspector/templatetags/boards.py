@@ -10,7 +10,7 @@ from django import template
 from inspector.templatetags.twentyfold import visible
 from runs.boards import Answer, Board, Column, Figure, Order, Row, answers, ordered_by
 from runs.costs import Step
-from runs.metrics import Method
+from runs.metrics import Interval, Method
 from runs.queries.leaderboards import BoardPage
 
 register = template.Library()
@@ -118,6 +118,12 @@ _METHODS = {
     Method.PUBLISHED: "95%, as published",
     Method.WIDEST: "interval not published, at most",
 }
+
+
+@register.filter
+def how(interval: Interval) -> str:
+    """How an interval was made: `95% task bootstrap`."""
+    return _METHODS[interval.method]
 
 
 @register.filter

@@ -11,11 +11,14 @@ from inspector.charts.run import TaskLinks, distribution, reliability
 from inspector.filters import run_filters, task_filters
 from inspector.forms import EditRunForm
 from inspector.http import HtmxHttpRequest, redirect_to, render_page, wants_part
+from inspector.price_forms import PricingForm
 from runs.demo_runs import load_demo
-from runs.editing import delete_run, deletion_of, edit_run, lowest_repetitions
+from runs.editing import delete_run, deletion_of, lowest_repetitions
 from runs.errors import IngestError
 from runs.models.run import Weights
+from runs.prices import PriceError, edit_priced_run
 from runs.queries.numbers import TaskClass
+from runs.queries.prices import price_choices
 from runs.queries.runs import RunPage, run_list, run_or_404, run_page
 from runs.queries.uploads import benchmark_names
 
@@ -53,24 +56,28 @@ def _charts(page: RunPage) -> list[Chart]:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit(request: HtmxHttpRequest, slug: str) -> HttpResponse:
+    """What is said about a run, and what it is priced by: both or nothing."""
     run = run_or_404(slug)
-    form = EditRunForm(request.POST) if request.method == "POST" else EditRunForm(initial=EditRunForm.facts_of(run))
-    if form.is_bound and form.is_valid():
+    posted = request.method == "POST"
+    form = EditRunForm(request.POST) if posted else EditRunForm(initial=EditRunForm.facts_of(run))
+    pricing = PricingForm(request.POST) if posted else PricingForm(initial=PricingForm.facts_of(run))
+    if posted and form.is_valid() and pricing.is_valid():
         try:
-            edit_run(run, form.changes())
-        except IngestError as error:
+            edit_priced_run(run, form.changes(), pricing.choice() if "priced_by" in request.POST else None)
+        except (IngestError, PriceError) as error:
             form.add_error(None, str(error))
         else:
             return redirect_to(request, "run", slug)
     context = {
         "run": run,
         "form": form,
+        "pricing": pricing,
+        "prices": price_choices(run),
         "weights": Weights.choices,
         "benchmarks": benchmark_names(),
-        "inferred_model": "Taken from the file's name. Saving confirms it." if run.model_inferred else "",
         "least": lowest_repetitions(run),
     }
-    return render_page(request, "runs/edit.html", context, status=422 if form.errors else 200)
+    return render_page(request, "runs/edit.html", context, status=422 if form.errors or pricing.errors else 200)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -32,7 +32,7 @@ def answers(board: Board) -> list[Answer]:
     if len(rows) < 2:
         return []
     made = [
-        _best(board, "Depend on", "all_k", rows, lambda row: row.all_k.value),
+        _best(board, "Most dependable", "all_k", rows, lambda row: row.all_k.value),
         _best(board, "Highest pass@1", "pass_at_1", rows, lambda row: row.pass_at_1.value),
         _best(board, "Solves most at least once", "solved", rows, lambda row: row.solved.value),
     ]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Sequence
+
 import msgspec
 
 from runs.boards.inputs import RunInput
 from runs.costs import RunCost, run_cost, stated_cost
-from runs.metrics import ErrorRule, RunMetrics, TaskOutcome, summarise
+from runs.metrics import ErrorRule, GroupMetrics, Share, TaskOutcome, summarise
 
 __all__ = ["NOT_PRICED", "RunFigures", "figures"]
 
@@ -14,7 +17,9 @@ NOT_PRICED = "not priced"
 
 
 class RunFigures(msgspec.Struct, frozen=True, kw_only=True):
-    metrics: RunMetrics
+    overall: GroupMetrics
+    domains: dict[str, Share]
+    """pass@1 by domain, by name. Their intervals would take most of the time, and no page shows them."""
     outcomes: tuple[TaskOutcome, ...]
     cost: RunCost
 
@@ -22,12 +27,21 @@ class RunFigures(msgspec.Struct, frozen=True, kw_only=True):
 def figures(run: RunInput, k: int | None = None, error_rule: ErrorRule = ErrorRule.AS_FAILED) -> RunFigures:
     """`k`: how many repetitions are asked for; None takes the run's own."""
     outcomes = tuple(task.outcome() for task in run.tasks)
-    metrics = summarise(outcomes, run.k if k is None else k, error_rule=error_rule)
-    return RunFigures(metrics=metrics, outcomes=outcomes, cost=_cost(run, metrics))
+    overall = summarise(outcomes, run.k if k is None else k, error_rule=error_rule).overall
+    return RunFigures(
+        overall=overall, domains=_domains(run, outcomes, error_rule), outcomes=outcomes, cost=_cost(run, overall)
+    )
 
 
-def _cost(run: RunInput, metrics: RunMetrics) -> RunCost:
-    overall = metrics.overall
+def _domains(run: RunInput, outcomes: Sequence[TaskOutcome], rule: ErrorRule) -> dict[str, Share]:
+    counts: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
+    for task, outcome in zip(run.tasks, outcomes, strict=True):
+        counts[task.domain][0] += outcome.passed
+        counts[task.domain][1] += outcome.graded(rule)
+    return {name: Share(*counts[name]) for name in sorted(counts) if name}
+
+
+def _cost(run: RunInput, overall: GroupMetrics) -> RunCost:
     dependable = overall.all_k.count
     if run.stated is not None:
         return stated_cost(

@@ -50,7 +50,8 @@ class TaskCounts(msgspec.Struct, frozen=True, array_like=True):
     output_tokens: int = 0
 
     def outcome(self) -> TaskOutcome:
-        return TaskOutcome(uid=self.uid, domain=self.domain, n=self.recorded, passed=self.passed, errors=self.errors)
+        """Without its domain, so that only the figures of the whole run are computed from it."""
+        return TaskOutcome(uid=self.uid, n=self.recorded, passed=self.passed, errors=self.errors)
 
     def usage(self) -> TaskUsage:
         tokens = Tokens(input=self.input_tokens, cached=self.cached_tokens, output=self.output_tokens)

@@ -149,7 +149,7 @@ def _run_names(inputs: BoardInputs) -> list[str]:
 
 def _measured(run: RunInput, name: str, k: int, rule: ErrorRule) -> Unranked:
     made = figures(run, k, rule)
-    overall = made.metrics.overall
+    overall = made.overall
     row = Row(
         name=name,
         model=run.model,
@@ -176,7 +176,7 @@ def _measured(run: RunInput, name: str, k: int, rule: ErrorRule) -> Unranked:
             why="" if overall.tasks else "no task",
         ),
         all_k=_literal(overall),
-        domains={group.name: group.pass_at_1.value for group in made.metrics.by_domain if group.name},
+        domains={name: share.value for name, share in made.domains.items()},
         plug_in=next((point.pass_hat for point in overall.curve if point.k == k), None),
         money=_money(made.cost),
         notes=_incomplete_note(overall),

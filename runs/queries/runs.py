@@ -11,10 +11,11 @@ import msgspec
 from django.http import Http404
 
 from runs.benchmarks import THINKINGBOX_BENCH
-from runs.metrics import GroupMetrics, TaskOutcome, summarise
+from runs.metrics import ErrorRule, GroupMetrics
 from runs.models import Run, TaskTally, Upload
 from runs.queries.numbers import Counts, Numbers, TaskClass, class_of, numbers_by_run, numbers_of
 from runs.queries.paging import Page, paginate
+from runs.queries.run_worth import RunWorth, worth_by_run, worth_of
 from runs.queries.uploads import reading_now
 
 __all__ = [
@@ -39,6 +40,7 @@ class RunFilters(msgspec.Struct, frozen=True, kw_only=True):
     text: str = ""
     sort: str = "created"
     descending: bool = True
+    rule: ErrorRule = ErrorRule.AS_FAILED
     page: int = 1
 
 
@@ -54,6 +56,8 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     numbers: Numbers
     reading: int | None
     """The upload that is being read into it."""
+    worth: RunWorth | None = None
+    """Only for the runs of the page shown."""
 
 
 class RunList(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,7 +93,8 @@ RUN_SORTS = frozenset(_RUN_KEYS)
 
 
 def run_list(filters: RunFilters) -> RunList:
-    """The stored runs with their numbers. Three queries however many runs, one more while one is being read."""
+    """The stored runs with their numbers. Four queries however many runs, two more for those that have
+    changed since the last time, one more while one is being read."""
     runs = list(Run.objects.select_related("benchmark").order_by("pk"))
     numbers = numbers_by_run()
     reading = reading_now([run.pk for run in runs])
@@ -114,8 +119,9 @@ def run_list(filters: RunFilters) -> RunList:
     chosen = [row for row in found if filters.benchmark in {"", row.benchmark}]
     chosen.sort(key=_RUN_KEYS[filters.sort], reverse=filters.descending)
     shown, page = paginate(chosen, filters.page, RUNS_PER_PAGE)
+    worth = worth_by_run([row.pk for row in shown], filters.rule)
     return RunList(
-        rows=shown,
+        rows=[msgspec.structs.replace(row, worth=worth.get(row.pk)) for row in shown],
         page=page,
         stored=len(rows),
         benchmarks=[
@@ -132,6 +138,7 @@ class TaskFilters(msgspec.Struct, frozen=True, kw_only=True):
     text: str = ""
     sort: str = "name"
     descending: bool = False
+    rule: ErrorRule = ErrorRule.AS_FAILED
     page: int = 1
 
 
@@ -209,8 +216,8 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
 class RunPage(msgspec.Struct, frozen=True, kw_only=True):
     run: RunFacts
     numbers: Numbers
-    figures: GroupMetrics
-    """Of the whole run, with their intervals. Errors count as not passed."""
+    worth: RunWorth
+    """pass@1 by the rule of the filters."""
     domains: list[DomainRow]
     coverage: Coverage | None
     tasks: list[TaskRow]
@@ -220,6 +227,11 @@ class RunPage(msgspec.Struct, frozen=True, kw_only=True):
     sources: list[Source]
     reading: int | None
     reading_share: float
+
+    @property
+    def figures(self) -> GroupMetrics:
+        """Of the whole run, with their intervals."""
+        return self.worth.figures
 
 
 _TASK_KEYS: dict[str, Callable[[TaskRow], Any]] = {
@@ -236,8 +248,12 @@ _SOURCES_SHOWN = 20
 
 
 def run_page(slug: str, filters: TaskFilters) -> RunPage:
-    """One run with its tasks. Four queries however many tasks, one more while it is being read. Raises Http404."""
+    """One run with its tasks. Five queries however many tasks, two more where it has changed since the last time, one more
+    while it is being read. Raises Http404."""
     run = run_or_404(slug)
+    worth = worth_of(run.pk, filters.rule)
+    if worth is None:
+        raise Http404
     tasks = _task_rows(run)
     by_domain: defaultdict[str, list[Counts]] = defaultdict(list)
     for task in tasks:
@@ -250,7 +266,7 @@ def run_page(slug: str, filters: TaskFilters) -> RunPage:
     return RunPage(
         run=run_facts(run),
         numbers=numbers_of((task.counts for task in tasks), run.repetitions),
-        figures=_figures(tasks, run.repetitions),
+        worth=worth,
         domains=[DomainRow(name, numbers_of(by_domain[name], run.repetitions)) for name in sorted(by_domain)],
         coverage=_coverage(run.benchmark.name, {task.uid for task in tasks}),
         tasks=shown,
@@ -264,13 +280,6 @@ def run_page(slug: str, filters: TaskFilters) -> RunPage:
         reading=None if reading is None else reading[0],
         reading_share=0.0 if reading is None else reading[1],
     )
-
-
-def _figures(tasks: Iterable[TaskRow], k: int) -> GroupMetrics:
-    """Without domains, whose intervals no page shows and which would take most of the time."""
-    counts = ((task.uid, task.counts) for task in tasks)
-    outcomes = [TaskOutcome(uid=uid, n=c.recorded, passed=c.passed, errors=c.errors) for uid, c in counts]
-    return summarise(outcomes, k).overall
 
 
 def run_or_404(slug: str) -> Run:
