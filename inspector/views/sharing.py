@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.http import HttpResponse
 from django.urls import reverse
 from django.utils import timezone
@@ -12,7 +13,7 @@ from inspector.forms import Audience, ShareForm
 from inspector.http import HtmxHttpRequest, redirect_to, render_page
 from inspector.models import Share
 from inspector.sharing import make_public, renew_link, share_by_link, token_of, visible_parts, withdraw
-from runs.models import Leaderboard
+from runs.models import Leaderboard, LeaderboardFreeze
 from runs.queries.leaderboards import board_or_404
 
 
@@ -62,6 +63,8 @@ def _page(
         "embed": address and request.build_absolute_uri(reverse("embed", args=[address])),
         "lasts": ShareForm.LASTS,
         "only_here": _host(request) in LOOPBACK_NAMES,
+        "server_mode": settings.AUTH_REQUIRED,
+        "frozen": LeaderboardFreeze.objects.filter(leaderboard=board).exists(),
     }
     return render_page(request, "sharing/detail.html", context, status=status)
 

@@ -27,6 +27,7 @@ from inspector.sharing import (
     withdraw,
 )
 from runs.boards.edit import BoardChanges, create_board
+from runs.boards.freeze import freeze_board
 from runs.models import Leaderboard
 from runs.queries.leaderboards import page_of
 from tests.stored import outcomes, store
@@ -244,16 +245,37 @@ def test_what_to_embed_is_shown(client: Client) -> None:
     )
 
 
+HERE_ONLY = "This server answers this machine only"
+OWN_NAME = "Open it under the server's own name"
+
+
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    ("host", "warned"),
-    [("localhost:8000", True), ("127.0.0.1:8000", True), ("[::1]:8000", True), ("evals.example.com", False)],
+    ("host", "login", "said"),
+    [
+        ("localhost:8000", False, {HERE_ONLY}),
+        ("127.0.0.1:8000", False, {HERE_ONLY}),
+        ("[::1]:8000", False, {HERE_ONLY}),
+        ("localhost", True, {OWN_NAME}),
+        ("evals.example.com", True, set()),
+    ],
 )
-def test_a_server_for_this_machine_alone_says_so(client: Client, settings: Settings, host: str, warned: bool) -> None:
+def test_an_address_for_this_machine_alone_is_said_to_be_one(
+    client: Client, settings: Settings, host: str, login: bool, said: set[str]
+) -> None:
     settings.ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]", "evals.example.com"]
+    settings.AUTH_REQUIRED = login
     share_by_link(board(), None)
     page = client.get(ADDRESS, headers={"host": host}).content.decode()
-    assert ("works on no other" in page) is warned
+    assert {sentence for sentence in (HERE_ONLY, OWN_NAME) if sentence in page} == said
+
+
+@pytest.mark.django_db
+def test_a_live_board_is_said_to_follow_its_runs(client: Client) -> None:
+    shared = board()
+    assert "It is live" in client.get(ADDRESS).content.decode()
+    freeze_board(shared)
+    assert "It is live" not in client.get(ADDRESS).content.decode()
 
 
 @pytest.mark.django_db
