@@ -49,8 +49,10 @@ class PlotlyFinder(BaseFinder):
         return []
 
     def find(self, path: str, find_all: bool = False, **kwargs: object) -> Any:
-        found = self.storage.path(self.NAME) if path == f"{self.FOLDER}/{self.NAME}" else None
-        return ([found] if found else []) if find_all else found
+        if path != f"{self.FOLDER}/{self.NAME}":
+            return []  # Django counts a None as a find
+        found = self.storage.path(self.NAME)
+        return [found] if find_all else found
 
     def list(self, ignore_patterns: Iterable[str] | None) -> Iterator[tuple[str, FileSystemStorage]]:
         yield self.NAME, self.storage
