@@ -162,9 +162,25 @@ def _columns(record: AttemptRecord, graded: GradedAttempt) -> dict[str, Any]:
         "model_calls": usage.calls if usage else None,
         "input_tokens": _tokens(usage.input) if usage else None,
         "cached_tokens": _tokens(usage.cached) if usage else None,
+        "cache_write_tokens": _tokens(usage.cache_write) if usage else None,
+        "usage_beside": usage.beside if usage else False,
         "output_tokens": _tokens(usage.output) if usage else None,
         "reasoning_tokens": _tokens(usage.reasoning) if usage else None,
         "duration": record.duration if record.duration is not None and 0 <= record.duration < _MOST_SECONDS else None,
+        **_turns(record),
+    }
+
+
+def _turns(record: AttemptRecord) -> dict[str, int]:
+    """Counts as `tb agg` makes them: a text of the agent, a thought too, is a turn, and so is a tool's response."""
+    texts = [step for step in record.steps if step.kind in {StepKind.MESSAGE, StepKind.THOUGHT}]
+    spoken = sum(len(step.content or "") for step in texts)
+    answered = [step for step in record.steps if step.kind in {StepKind.CALL, StepKind.RESPONSE}]
+    return {
+        "assistant_turns": sum(step.role == "assistant" for step in texts),
+        "user_turns": sum(step.role == "user" for step in texts),
+        "tool_turns": sum(step.content is not None for step in answered),
+        "characters": spoken + len(record.instructions or "") + len(record.policy or ""),
     }
 
 

@@ -14,8 +14,8 @@ from msgspec import UNSET, Raw
 
 __all__ = [
     "UNSET", "AttemptRecord", "BundleHeader", "Check", "CheckKind", "Effect", "EffectKind", "ErrorReason",
-    "GradedAttempt", "Grading", "Problem", "ProblemKind", "Raw", "ServerGrading", "ServerStates", "StateSource", "Step", "StepKind",
-    "TestResult", "Tool", "Usage", "Verdict", "Write",
+    "GradedAttempt", "Grading", "Problem", "ProblemKind", "Raw", "ServerGrading", "ServerStates", "StateSource",
+    "Step", "StepKind", "TestResult", "Tool", "Usage", "Verdict", "Write",
 ]  # fmt: skip
 
 
@@ -110,17 +110,22 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True):
-    """Tokens of one model call, or the sum of several. `cached` is a part of `input`, `reasoning` of `output`."""
+    """Tokens of one model call, or the sum of several, as recorded. `reasoning` is a part of `output`.
+
+    `cached` and `cache_write` are parts of `input`; where the usage is `beside` (Anthropic-style) they lie beside it.
+    """
 
     input: int = 0
     cached: int = 0
+    cache_write: int = 0
     output: int = 0
     reasoning: int = 0
     calls: int = 0
+    beside: bool = False
 
     @property
     def total(self) -> int:
-        return self.input + self.output
+        return self.input + self.output + (self.cached + self.cache_write if self.beside else 0)
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
@@ -236,9 +241,11 @@ class AttemptRecord(msgspec.Struct, frozen=True, kw_only=True):
         return Usage(
             input=sum(u.input for u in self.usage),
             cached=sum(u.cached for u in self.usage),
+            cache_write=sum(u.cache_write for u in self.usage),
             output=sum(u.output for u in self.usage),
             reasoning=sum(u.reasoning for u in self.usage),
             calls=len(self.usage),
+            beside=any(u.beside for u in self.usage),
         )
 
 

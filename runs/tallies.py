@@ -18,7 +18,7 @@ LONGEST_STRIP = 1000
 _LETTERS = {Verdict.PASSED: "p", Verdict.FAILED: "f", Verdict.ERROR: "e"}
 _COLUMNS = (
     "task_id", "repetition", "verdict", "differences", "state_source", "tool_calls", "input_tokens", "cached_tokens",
-    "output_tokens", "duration",
+    "cache_write_tokens", "usage_beside", "output_tokens", "duration",
 )  # fmt: skip
 
 
@@ -38,7 +38,8 @@ def recount(run: Run, tasks: Iterable[int]) -> None:
         [tally for tally in tallies if tally.recorded],
         [
             "recorded", "passed", "failed", "errors", "verdicts", "differences", "with_states", "tool_calls",
-            "with_usage", "input_tokens", "cached_tokens", "output_tokens", "duration",
+            "with_usage", "input_tokens", "cached_tokens", "cache_write_tokens", "usage_beside", "output_tokens",
+            "duration",
         ],
     )  # fmt: skip
     TaskTally.objects.filter(pk__in=[tally.pk for tally in tallies if not tally.recorded]).delete()
@@ -66,6 +67,8 @@ def _fill(tally: TaskTally, attempts: list[Attempt]) -> None:
     tally.with_usage = len(priced)
     tally.input_tokens = sum(attempt.input_tokens or 0 for attempt in priced)
     tally.cached_tokens = sum(attempt.cached_tokens or 0 for attempt in priced)
+    tally.cache_write_tokens = sum(attempt.cache_write_tokens or 0 for attempt in priced)
+    tally.usage_beside = sum(attempt.usage_beside for attempt in priced)
     tally.output_tokens = sum(attempt.output_tokens or 0 for attempt in priced)
     tally.duration = sum(attempt.duration or 0 for attempt in attempts)
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import msgspec
 
 from runs.boards.inputs import RunInput
-from runs.costs import RunCost, run_cost, stated_cost
+from runs.costs import RunCost, UsageStyle, run_cost, stated_cost
 from runs.metrics import ErrorRule, GroupMetrics, Share, TaskOutcome, summarise
 
 __all__ = ["NOT_PRICED", "RunFigures", "figures"]
@@ -57,5 +57,6 @@ def _cost(run: RunInput, overall: GroupMetrics) -> RunCost:
         successes=overall.passed,
         dependable=dependable,
         price_list=run.price_list,
+        style=UsageStyle.CACHED_BESIDE_INPUT if any(task.usage_beside for task in run.tasks) else None,
         reason=run.price_reason or NOT_PRICED,
     )

@@ -24,7 +24,7 @@ __all__ = [
 
 _COLUMNS = (
     "run_id", "task__uid", "task__domain", "recorded", "passed", "errors", "with_usage", "input_tokens",
-    "cached_tokens", "output_tokens",
+    "cached_tokens", "output_tokens", "cache_write_tokens", "usage_beside",
 )  # fmt: skip
 
 _inputs: Kept[RunInput] = Kept(512)

@@ -48,13 +48,21 @@ class TaskCounts(msgspec.Struct, frozen=True, array_like=True):
     input_tokens: int = 0
     cached_tokens: int = 0
     output_tokens: int = 0
+    cache_write_tokens: int = 0
+    usage_beside: int = 0
+    """Attempts whose cached tokens are counted beside input tokens."""
 
     def outcome(self) -> TaskOutcome:
         """Without its domain, so that only the figures of the whole run are computed from it."""
         return TaskOutcome(uid=self.uid, n=self.recorded, passed=self.passed, errors=self.errors)
 
     def usage(self) -> TaskUsage:
-        tokens = Tokens(input=self.input_tokens, cached=self.cached_tokens, output=self.output_tokens)
+        tokens = Tokens(
+            input=self.input_tokens,
+            cached=self.cached_tokens,
+            cache_write=self.cache_write_tokens,
+            output=self.output_tokens,
+        )
         return TaskUsage(uid=self.uid, attempts=self.recorded, with_usage=self.with_usage, tokens=tokens)
 
 

@@ -172,16 +172,28 @@ def _usage_entry(entry: Any) -> Usage | None:
         ("prompt_tokens", "prompt_tokens_details", "completion_tokens", "completion_tokens_details"),
     ):
         if given in entry or made in entry:
+            beside = "cache_read_input_tokens" in entry or "cache_creation_input_tokens" in entry
+            cached = entry.get("cache_read_input_tokens") if beside else _detail(entry.get(details), "cached_tokens")
             numbers = (
                 entry.get(given),
-                _detail(entry.get(details), "cached_tokens"),
+                cached,
+                entry.get("cache_creation_input_tokens"),
                 entry.get(made),
                 _detail(entry.get(made_details), "reasoning_tokens"),
             )
             whole = [0 if number is None else number for number in numbers]
             if any(isinstance(number, bool) or not isinstance(number, int) or number < 0 for number in whole):
                 return None
-            return Usage(input=whole[0], cached=whole[1], output=whole[2], reasoning=whole[3], calls=1)
+            return Usage(
+                input=whole[0],
+                cached=whole[1],
+                cache_write=whole[2],
+                output=whole[3],
+                reasoning=whole[4],
+                calls=1,
+                # A part cannot be larger than the whole, so such a count lies beside it.
+                beside=beside or whole[1] > whole[0],
+            )
     return None
 
 

@@ -55,7 +55,13 @@ class Tokens(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, usage: Usage) -> Tokens:
-        return cls(input=usage.input, cached=usage.cached, output=usage.output, reasoning=usage.reasoning)
+        return cls(
+            input=usage.input,
+            cached=usage.cached,
+            cache_write=usage.cache_write,
+            output=usage.output,
+            reasoning=usage.reasoning,
+        )
 
     def fresh(self, style: UsageStyle) -> int:
         """Input tokens that are billed at the input price. Never negative."""

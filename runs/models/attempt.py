@@ -30,10 +30,20 @@ class Attempt(models.Model):
     model_calls = models.PositiveIntegerField(null=True)
     input_tokens = models.BigIntegerField(null=True)
     cached_tokens = models.BigIntegerField(null=True)
+    cache_write_tokens = models.BigIntegerField(null=True)
+    usage_beside = models.BooleanField(default=False)
+    """Cached tokens are counted beside input tokens, not inside them."""
     output_tokens = models.BigIntegerField(null=True)
     reasoning_tokens = models.BigIntegerField(null=True)
     duration = models.FloatField(null=True)
     """Seconds."""
+    assistant_turns = models.PositiveIntegerField(default=0)
+    """Texts of the agent, thoughts included; with the next three as `tb agg` counts them."""
+    user_turns = models.PositiveIntegerField(default=0)
+    tool_turns = models.PositiveIntegerField(default=0)
+    """Tool responses."""
+    characters = models.PositiveBigIntegerField(default=0)
+    """Characters of all texts, instructions included; tool calls and responses are none."""
     signature = models.CharField(max_length=30, blank=True)
     """Why a failed attempt failed; empty for all others."""
     signature_version = models.PositiveSmallIntegerField(null=True)

@@ -26,6 +26,9 @@ class TaskTally(models.Model):
     """Attempts whose tokens are known; the sums below are over these."""
     input_tokens = models.PositiveBigIntegerField(default=0)
     cached_tokens = models.PositiveBigIntegerField(default=0)
+    cache_write_tokens = models.PositiveBigIntegerField(default=0)
+    usage_beside = models.PositiveIntegerField(default=0)
+    """Attempts whose cached tokens are counted beside input tokens."""
     output_tokens = models.PositiveBigIntegerField(default=0)
     duration = models.FloatField(default=0)
     """Seconds over all attempts."""

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from django.db.models import Avg, Count, F, Max, Min, Q, Sum
+from django.db.models import Avg, Count, Max, Min, Sum
 
 from runs.costs import TaskUsage, Tokens, UsageStyle
 from runs.metrics import Spread, TaskOutcome
@@ -24,6 +24,10 @@ SPREADS = {
     "tool_errors": "tool_errors",
     "write_calls": "write_calls",
     "steps": "steps",
+    "assistant_turns": "assistant_turns",
+    "user_turns": "user_turns",
+    "tool_turns": "tool_turns",
+    "characters": "characters",
     "seconds": "duration",
 }
 """Quantity → the attempt's column."""
@@ -34,8 +38,6 @@ def run_input(run: Run) -> RunInput:
     tallies = list(TaskTally.objects.filter(run=run).order_by("task__uid").select_related("task"))
     found = Attempt.objects.filter(run=run, current=True).aggregate(
         reasoning=Sum("reasoning_tokens"),
-        # A part cannot be larger than the whole, so such an attempt shows how this run counts its tokens.
-        beside=Count("pk", filter=Q(cached_tokens__gt=F("input_tokens"))),
         **_aggregates(),
     )
     return RunInput(
@@ -47,7 +49,8 @@ def run_input(run: Run) -> RunInput:
         usage=[_usage(tally) for tally in tallies],
         spreads=_spreads(found),
         reasoning=found["reasoning"] or 0,
-        style=UsageStyle.CACHED_BESIDE_INPUT if found["beside"] else None,
+        # All calls of a run go to one provider, so one such attempt tells how it counts.
+        style=UsageStyle.CACHED_BESIDE_INPUT if any(tally.usage_beside for tally in tallies) else None,
     )
 
 
@@ -82,7 +85,12 @@ def _usage(tally: TaskTally) -> TaskUsage:
         uid=tally.task.uid,
         attempts=tally.recorded,
         with_usage=tally.with_usage,
-        tokens=Tokens(input=tally.input_tokens, cached=tally.cached_tokens, output=tally.output_tokens),
+        tokens=Tokens(
+            input=tally.input_tokens,
+            cached=tally.cached_tokens,
+            cache_write=tally.cache_write_tokens,
+            output=tally.output_tokens,
+        ),
     )
 
 

@@ -86,6 +86,10 @@ def test_a_bundle_s_figures_are_those_of_the_harness(bundle: str, shared: Path) 
             ("output_tokens", "output_tokens"),
             ("reasoning_tokens", "reasoning_tokens"),
             ("seconds", "exec_time"),
+            ("assistant_turns", "assistant_turns"),
+            ("user_turns", "user_turns"),
+            ("tool_turns", "tool_turns"),
+            ("characters", "char_lengths"),
         ):
             values = test[theirs]
             printed = [values["avg_val"], values["min_val"], values["max_val"], values["count"]]
