@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+from django.urls import register_converter
+
 _UNSAFE = re.compile(r"[~/\\\x00-\x1f\x7f]")
 _ESCAPED = re.compile(r"~([0-9A-F]{2})")
 
@@ -26,3 +28,6 @@ class UidConverter:
         if escaped in {".", ".."}:
             return escaped.replace(".", "~2E")
         return escaped
+
+
+register_converter(UidConverter, "uid")

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from django.urls import URLPattern, URLResolver, path, register_converter
+from django.urls import URLPattern, URLResolver, path
 
-from inspector.paths import UidConverter
+from inspector.compare_urls import comparison_routes
 from inspector.views import attempts, errors, health, leaderboards, login, prices, runs, share, sharing, tasks, uploads
-
-register_converter(UidConverter, "uid")
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", health.healthz, name="healthz"),
     path("login/", login.login, name="login"),
     path("logout/", login.logout, name="logout"),
+    *comparison_routes,
     # runs
     path("", runs.index, name="runs"),
     path("example/", runs.load_example, name="load_example"),

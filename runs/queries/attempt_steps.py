@@ -11,7 +11,7 @@ from runs.queries.attempt_structs import Block, Mark, StepLine, StepList, Timeli
 from runs.queries.values import json_line
 from runs.records import Step, StepKind
 
-__all__ = ["SHOWS", "claim_step", "letters_of", "step_block", "step_list", "timeline"]
+__all__ = ["GLYPHS", "SHOWS", "WHO", "claim_step", "letters_of", "step_block", "step_list", "timeline"]
 
 SHOWS = ("all", "calls", "writes", "errors")
 """What the list of steps can be narrowed to."""
@@ -29,7 +29,7 @@ _ARGUMENTS = 160
 _ARGUMENT = 24
 _ERROR = 300
 _FILTERS = {"all": "uastcwexr", "calls": "cwexr", "writes": "wx", "errors": "ex"}
-_GLYPHS = {
+GLYPHS = {
     "u": "user",
     "a": "agent",
     "s": "user",
@@ -40,7 +40,7 @@ _GLYPHS = {
     "x": "err",
     "r": "call",
 }
-_WHO = {"u": "User", "a": "Agent", "s": "System", "t": "Thought", "r": "Response"}
+WHO = {"u": "User", "a": "Agent", "s": "System", "t": "Thought", "r": "Response"}
 _LABELS = {
     "u": "user message", "a": "agent message", "s": "system message", "t": "thought", "c": "tool call",
     "w": "state-changing call", "e": "tool error", "x": "failed state-changing call", "r": "response without a call",
@@ -115,7 +115,7 @@ def timeline(steps: Sequence[Step], letters: str, *, current: int, cause: int | 
     total = len(steps)
     if total <= MARKS:
         marks = [
-            Mark(step.index, _GLYPHS[letter], _label(step, letter)) for step, letter in zip(steps, letters, strict=True)
+            Mark(step.index, GLYPHS[letter], _label(step, letter)) for step, letter in zip(steps, letters, strict=True)
         ]
         return Timeline(total=total, step=current, cause=cause, marks=marks, dense=total > 100)
     writes_only = total >= 3 * MARKS
@@ -183,9 +183,9 @@ def _line(
     return StepLine(
         index=index,
         letter=letter,
-        glyph=_GLYPHS[letter],
+        glyph=GLYPHS[letter],
         classes=_classes(steps, index, letter, index == claim),
-        who=_WHO.get(letter, "Response"),
+        who=WHO.get(letter, "Response"),
         tool=step.name if is_call else None,
         say=_arguments_line(step.arguments) if is_call else text[:limit],
         cut=not is_call and len(text) > limit,

@@ -1,0 +1,167 @@
+"""Where two attempts at a task end: their effects side by side, field by field."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+
+from msgspec import UNSET
+
+from runs.queries.compare_structs import EndRecord, EndRow, EndState
+from runs.queries.values import Shown, ValueKind, shown
+from runs.records import Effect, EffectKind, GradedAttempt, StateSource
+
+__all__ = ["end_state"]
+
+ROWS = 80
+"""Fields in a first answer."""
+_VALUE = 160
+_Place = tuple[str, str, str]
+_Record = Mapping[str | None, Effect]
+_Value = Literal["before", "after", "required"]
+
+
+def end_state(
+    left: GradedAttempt, right: GradedAttempt, labels: tuple[str, str], *, everything: bool = False
+) -> EndState:
+    """Every place that an effect of either names. What differs comes first, what is not graded is only counted."""
+    ours, theirs = _by_place(left), _by_place(right)
+    known = left.state_source is StateSource.RECORDED, right.state_source is StateSource.RECORDED
+    records = []
+    ungraded = 0
+    for place in dict.fromkeys([*ours, *theirs]):
+        one, other = ours.get(place, {}), theirs.get(place, {})
+        rows = [_row(name, one, other, known, labels) for name in _names(one, other)]
+        graded = [row for row in rows if row.kind != EffectKind.UNGRADED.value]
+        ungraded += len(rows) - len(graded)
+        if graded:
+            graded.sort(key=lambda row: not row.differs)
+            records.append(EndRecord(server=place[0], table=place[1], key=place[2], rows=graded))
+    records.sort(key=lambda record: not any(row.differs for row in record.rows))
+    total = sum(len(record.rows) for record in records)
+    listed = records if everything else _first(records)
+    rows = [row for record in records for row in record.rows]
+    return EndState(
+        records=listed,
+        differing=sum(row.differs for row in rows),
+        equal=sum(row.known and not row.differs for row in rows),
+        ungraded=ungraded,
+        total=total,
+        shown=sum(len(record.rows) for record in listed),
+        notes=_notes((left, right), labels),
+    )
+
+
+def _by_place(graded: GradedAttempt) -> dict[_Place, dict[str | None, Effect]]:
+    found: dict[_Place, dict[str | None, Effect]] = {}
+    for effect in graded.effects:
+        if not effect.positional:
+            found.setdefault((effect.server, effect.table, effect.key), {})[effect.field] = effect
+    return found
+
+
+def _names(one: _Record, other: _Record) -> list[str]:
+    """The fields to list: those that an effect names; of a whole record those of its values; "" for the record."""
+    names = dict.fromkeys(field for record in (one, other) for field in record if field is not None)
+    for record in (one, other):
+        whole = record.get(None)
+        if whole is not None:
+            sides = [side for side in (whole.required, whole.after, whole.before) if isinstance(side, dict)]
+            names |= dict.fromkeys(name for side in sides for name in side)
+    return list(names) or [""]
+
+
+def _row(name: str, one: _Record, other: _Record, known: tuple[bool, bool], labels: tuple[str, str]) -> EndRow:
+    mine, yours = _of(one, name), _of(other, name)
+    before = _first_value(name, "before", one, other)
+    required = _first_value(name, "required", one, other)
+    values = [_after(name, record, before, is_known) for record, is_known in zip((one, other), known, strict=True)]
+    kinds = tuple("" if effect is None else effect.kind.value for effect in (mine, yours))
+    unknown = [label for value, label in zip(values, labels, strict=True) if value.kind is ValueKind.UNRECORDED]
+    differs = not unknown and (kinds[0] != kinds[1] or values[0] != values[1])
+    kind = next((kind for kind in (kinds[1], kinds[0]) if kind not in {"", "correct", "ungraded"}), "")
+    kind = kind or next((kind for kind in kinds if kind), "correct")
+    reported = EffectKind.REPORTED.value in kinds
+    return EndRow(
+        field=name,
+        kind=kind,
+        word=f"not recorded in {unknown[0]}" if unknown else _word((kinds[0], kinds[1]), labels, differs=differs),
+        differs=differs,
+        known=not unknown,
+        before=_shown(before, ValueKind.UNRECORDED if reported or not any(known) else ValueKind.NO_ROW),
+        left=values[0],
+        right=values[1],
+        required=_shown(required, ValueKind.NO_ROW),
+        left_kind=kinds[0],
+        right_kind=kinds[1],
+        left_step=_step(mine),
+        right_step=_step(yours),
+    )
+
+
+def _of(record: _Record, name: str) -> Effect | None:
+    """The effect that says something of the field: its own, else that of the whole record."""
+    return record.get(name) or record.get(None)
+
+
+def _first_value(name: str, side: _Value, one: _Record, other: _Record) -> Any:
+    """Before and required are the same for both attempts, so either may tell."""
+    for record in (one, other):
+        effect = _of(record, name)
+        if effect is not None:
+            return _part(effect, side, name)
+    return UNSET
+
+
+def _part(effect: Effect, side: _Value, name: str) -> Any:
+    value = getattr(effect, side)
+    if effect.field is None and isinstance(value, dict) and name:
+        return value.get(name, UNSET)
+    return value
+
+
+def _after(name: str, record: _Record, before: Any, known: bool) -> Shown:
+    """What the attempt left. A place that none of its effects names is as it was before."""
+    effect = _of(record, name)
+    if effect is not None:
+        return _shown(_part(effect, "after", name), ValueKind.NO_ROW)
+    return _shown(before, ValueKind.NO_ROW) if known else Shown(kind=ValueKind.UNRECORDED)
+
+
+def _shown(value: Any, absent: ValueKind) -> Shown:
+    return shown(value, absent=absent, limit=_VALUE)
+
+
+def _step(effect: Effect | None) -> int | None:
+    return effect.writes[0].step if effect is not None and effect.writes else None
+
+
+def _word(kinds: tuple[str, str], labels: tuple[str, str], *, differs: bool) -> str:
+    if not differs:
+        return "equal" if kinds[0] in {"correct", "ungraded", ""} else f"{kinds[0]} in both"
+    told = [f"{kind} in {label}" for kind, label in zip(kinds, labels, strict=True) if kind not in {"", "correct"}]
+    if len(told) == 2 and kinds[0] == kinds[1]:
+        return f"{kinds[0]} in both, with another value"
+    return ", ".join(told) or "another value, both count as correct"
+
+
+def _first(records: Iterable[EndRecord]) -> list[EndRecord]:
+    listed: list[EndRecord] = []
+    left = ROWS
+    for record in records:
+        if left <= 0:
+            break
+        rows = record.rows[:left]
+        listed.append(EndRecord(server=record.server, table=record.table, key=record.key, rows=rows))
+        left -= len(rows)
+    return listed
+
+
+def _notes(sides: tuple[GradedAttempt, GradedAttempt], labels: tuple[str, str]) -> list[str]:
+    notes = []
+    for graded, label in zip(sides, labels, strict=True):
+        if graded.state_source is StateSource.NONE:
+            notes.append(f"The states of {label} are not recorded, so nothing can be said of where it ends.")
+        elif graded.state_source is StateSource.REPORTED:
+            notes.append(f"Of {label} only the differences that the check reports are known.")
+    return notes

@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from runs.models import Attempt, Run
+from runs.queries.compare_lines import word_pieces
+from runs.queries.compare_structs import Piece
+from tests.factories import make_row
+from tests.stored import outcomes, store
+from tests.trace_rows import hostile_row, long_row
+
+pytestmark = pytest.mark.django_db
+UID = "rental_desk_group1.py:test_return_001"
+
+
+def page_of(client: Client, left: Attempt, right: Attempt, query: str = "") -> str:
+    answer = client.get(reverse("compare_attempts", args=[left.pk, right.pk]) + query)
+    assert answer.status_code == 200
+    return " ".join(answer.content.decode().split())
+
+
+def pair_of(run: Run) -> tuple[Attempt, Attempt]:
+    by_repetition = {attempt.repetition: attempt for attempt in run.attempts.all()}
+    return by_repetition[0], by_repetition[1]
+
+
+def words(text: str) -> str:
+    return " ".join(re.sub("<[^>]+>", " ", text.replace("<wbr>", "")).split())
+
+
+def test_a_passed_and_a_failed_attempt_side_by_side(client: Client) -> None:
+    text = page_of(client, *pair_of(store(outcomes(UID, "pf"))))
+    end = words(text[text.index('id="end"') : text.index('id="steps"')])
+    assert "1 graded value differs, 1 equal" in end
+    assert "rentals 7 ≠ status wrong in repetition 1 out returned 4 closed 4 returned" in end
+    assert "returned_at equal null 2025-05-02T09:00:10Z 4 2025-05-02T09:00:10Z 4 2025-05-02T09:00:10Z" in end
+    steps = words(text[text.index('id="steps"') : text.index('id="choose"')])
+    assert "First divergent write Both make this call and differ in item.status ." in steps
+    assert "First difference" not in steps
+    assert "item.status : returned , id : 7" in steps
+    assert "item.status : closed , id : 7" in steps
+    assert text.count('<span class="val a">returned</span>') == text.count('<span class="val b">closed</span>') == 1
+
+
+def test_equal_attempts_have_no_difference(client: Client) -> None:
+    text = page_of(client, *pair_of(store(outcomes(UID, "pp"))))
+    assert 'Differences<span class="n">0</span>' in text
+    assert "data-jump" not in text
+    assert "0 graded values differ, 2 equal" in text
+    assert '<div class="cmp-row same">' in page_of(client, *pair_of(Run.objects.get()), "?show=all")
+
+
+def test_only_attempts_at_one_task_are_compared(client: Client) -> None:
+    run = store([*outcomes(UID, "p"), *outcomes("b.py:other", "f")])
+    first, second = run.attempts.order_by("pk")
+    assert client.get(reverse("compare_attempts", args=[first.pk, second.pk])).status_code == 404
+    assert client.get(reverse("compare_attempts", args=[first.pk, 999_999])).status_code == 404
+
+
+def test_attempts_of_two_runs_are_called_by_their_models(client: Client) -> None:
+    one, other = store(outcomes(UID, "p")), store(outcomes(UID, "f"), model="cedar")
+    left, right = one.attempts.get(), other.attempts.get()
+    text = page_of(client, left, right)
+    assert "wrong in cedar 0" in text
+    assert f'href="/attempts/{right.pk}/vs/{left.pk}/" data-swap' in text
+
+
+def test_states_that_are_not_recorded_are_not_taken_for_equal(client: Client) -> None:
+    run = store([make_row(outcome="passed"), make_row(repetition=1, states=False)])
+    text = page_of(client, *pair_of(run))
+    assert "The states of repetition 1 are not recorded" in text
+    end = words(text[text.index('id="end"') : text.index('id="steps"')])
+    assert "0 graded values differ, 0 equal" in end
+    assert "status not recorded in repetition 1 out returned 4 not recorded returned" in end
+
+
+def test_each_choice_leads_to_another_comparison(client: Client) -> None:
+    run = store(outcomes(UID, "pffe"), repetitions=4)
+    left, right = pair_of(run)
+    text = page_of(client, left, right)
+    found = re.findall(
+        r'/vs/(\d+)/" title="repetition (\d): ([a-z ]+)"(?: aria-label="[^"]*")( aria-current="true")?', text
+    )
+    assert [(int(number), verdict, bool(current)) for _, number, verdict, current in found] == [
+        (1, "failed", True), (2, "failed", False), (3, "system error", False),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("size", [30, 2000])
+def test_the_number_of_queries_does_not_hang_on_the_steps(
+    size: int, client: Client, django_assert_num_queries: Any
+) -> None:
+    run = store([long_row(size), long_row(size - 20, repetition=1, outcome="passed")])
+    left, right = pair_of(run)
+    with django_assert_num_queries(2):
+        text = page_of(client, left, right)
+    assert text.count('class="cmp-row ') <= 300
+
+
+def test_a_long_comparison_is_paged_and_folds_what_is_equal(client: Client) -> None:
+    run = store([long_row(2000), long_row(2000, repetition=1)])
+    text = page_of(client, *pair_of(run))
+    assert re.search(r"[\d,]+ equal steps", text)
+    everything = page_of(client, *pair_of(run), "?show=all&thoughts=1&page=2")
+    assert "301 to 600 of 2,0" in everything
+    writes = page_of(client, *pair_of(run), "?show=writes")
+    assert writes.count("update_rental</bdi>") == 2 * writes.count('class="cmp-row ')
+
+
+def test_hostile_text_stays_text(client: Client) -> None:
+    run = store([hostile_row(), hostile_row(repetition=1, outcome="passed")])
+    text = page_of(client, *pair_of(run), "?show=all&thoughts=1")
+    assert "<script>window" not in text
+    assert "<img src=x" not in text
+    assert "\u202e" not in text
+    assert "{{ 7|add:7 }}" in text
+
+
+@pytest.mark.parametrize("query", ["?show=nonsense&page=x", "?page=99999", "?thoughts=2&effects=some"])
+def test_an_unknown_view_is_as_good_as_none(query: str, client: Client) -> None:
+    left, right = pair_of(store(outcomes(UID, "pf")))
+    assert 'class="cmp-row diff"' in page_of(client, left, right, query)
+
+
+def test_words_are_compared_one_by_one() -> None:
+    left, right = word_pieces("Set it to hold now", "Set it to solved now", limit=100)
+    assert left == [Piece("Set it to "), Piece("hold", True), Piece(" now")]
+    assert right == [Piece("Set it to "), Piece("solved", True), Piece(" now")]
+
+
+def test_texts_with_little_in_common_are_marked_as_a_whole_and_cut() -> None:
+    assert word_pieces("one two three", "other words here", limit=7) == (
+        [Piece("one two", True)],
+        [Piece("other w", True)],
+    )
+    assert word_pieces("", "", limit=7) == ([], [])
