@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from inspector.board_charts import board_charts
+from inspector.board_body import board_body
 from inspector.board_file import file_answer
 from inspector.board_forms import COLUMN_LABELS, ORDER_LABELS, RULE_LABELS, BoardForm
 from inspector.board_picture import board_picture
@@ -35,10 +35,11 @@ def index(request: HtmxHttpRequest) -> HttpResponse:
 @require_safe
 def detail(request: HtmxHttpRequest, slug: str) -> HttpResponse:
     page = board_page(slug, board_view(request.GET), recomputed="recompute" in request.GET)
+    body, charts = board_body(request, page)
     context = {
         "page": page,
-        "links": True,
-        "charts": board_charts(page, links=True),
+        "body": body,
+        "charts": charts,
         "picture": request.build_absolute_uri(reverse("leaderboard_picture", args=[slug])),
         "address": request.build_absolute_uri(request.path),
     }

@@ -71,12 +71,14 @@ def frozen_inputs(kept: LeaderboardFreeze) -> BoardInputs:
 def frozen_board(kept: LeaderboardFreeze, view: BoardView | None = None) -> Board:
     """As it was computed then; another view of it is computed from what was kept."""
 
-    def make() -> Board:
-        if view is None or view == BoardView():
-            return msgspec.json.decode(_unpack(kept.result), type=Board)
-        return make_board(frozen_inputs(kept), view)
+    looked = view or BoardView()
 
-    return _boards.get_or_make((kept.pk, kept.digest, kept.frozen_at, view), make)
+    def make() -> Board:
+        if looked == BoardView():
+            return msgspec.json.decode(_unpack(kept.result), type=Board)
+        return make_board(frozen_inputs(kept), looked)
+
+    return _boards.get_or_make((kept.pk, kept.digest, kept.frozen_at, looked), make)
 
 
 def recompute(board: Leaderboard, kept: LeaderboardFreeze) -> Recomputed:

@@ -146,5 +146,6 @@ def board_inputs(board: Leaderboard, runs: Iterable[Run]) -> BoardInputs:
 def board_now(board: Leaderboard, view: BoardView | None = None) -> Board:
     """The board as its runs are now. One query where nothing has changed since it was last computed."""
     runs = board_runs(board)
-    key = (board.pk, board.updated_at, tuple(_version(run, board.price_list) for run in runs), view)
-    return _boards.get_or_make(key, lambda: make_board(board_inputs(board, runs), view))
+    looked = view or BoardView()
+    key = (board.pk, board.updated_at, tuple(_version(run, board.price_list) for run in runs), looked)
+    return _boards.get_or_make(key, lambda: make_board(board_inputs(board, runs), looked))

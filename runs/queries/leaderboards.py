@@ -108,7 +108,10 @@ def page_of(board: Leaderboard, view: BoardView | None = None, *, recomputed: bo
     kept = LeaderboardFreeze.objects.filter(leaderboard=board).first()
     looked = view or BoardView()
     made = board_now(board, looked) if kept is None else frozen_board(kept, looked)
-    whole = board_now(board, BoardView()) if kept is None else frozen_board(kept, BoardView())
+    if looked == BoardView():
+        whole = made
+    else:
+        whole = board_now(board) if kept is None else frozen_board(kept)
     return BoardPage(
         pk=board.pk,
         slug=board.slug,

@@ -248,8 +248,8 @@ _SOURCES_SHOWN = 20
 
 
 def run_page(slug: str, filters: TaskFilters) -> RunPage:
-    """One run with its tasks. Five queries however many tasks, two more where it has changed since the last time, one more
-    while it is being read. Raises Http404."""
+    """One run with its tasks. Five queries however many tasks, two more where it has changed since the last time, one
+    more while it is being read. Raises Http404."""
     run = run_or_404(slug)
     worth = worth_of(run.pk, filters.rule)
     if worth is None:

@@ -15,7 +15,7 @@ from tests.stored import outcomes, store
 
 INLINE = re.compile(r"<style|<script(?![^>]*\ssrc=)|\sstyle=|\son[a-z]+=|javascript:", re.IGNORECASE)
 FILE = "leaderboards/file.html"
-"""No page of the server: it is taken away, and has its style sheets inside (tests of what else it holds are its own)."""
+"""No page of the server: it is taken away, and has its style sheets inside."""
 TEMPLATES = sorted(
     path
     for path in (Path(__file__).resolve().parents[2] / "templates").rglob("*.html")

@@ -1,0 +1,108 @@
+"""Server times of the pages over a filled database: `uv run python -m tests.bench.pages [--rounds 40]`.
+
+Fill the database first (`tests.bench.make_campaign`); it is the one of the settings: TWENTYFOLD_DATA_DIR, or
+DATABASE_URL for PostgreSQL. Requests pass all middleware inside this process, one after the other. `first` is the first
+request of the process, which computes what later ones keep; p50 and p95 are of those after it. `changed` is the
+first one after a run was recounted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import sys
+import time
+from typing import NamedTuple
+
+BUDGETS = {"leaderboard": 100, "run": 150}
+"""Milliseconds, p95."""
+
+
+class Timed(NamedTuple):
+    name: str
+    first: float
+    p50: float
+    p95: float
+    changed: float
+    size: int
+    """Bytes of the answer."""
+
+
+def measure(rounds: int) -> list[Timed]:
+    """Milliseconds by page."""
+    from django.db.models import F  # noqa: PLC0415 (Django has to be set up first)
+    from django.test import Client  # noqa: PLC0415
+
+    from runs.models import Leaderboard, Run  # noqa: PLC0415
+
+    board = Leaderboard.objects.exclude(entries=None).order_by("-pk").first()
+    run = Run.objects.order_by("pk").first()
+    if board is None or run is None:
+        raise SystemExit(
+            "The database has no leaderboard with runs. Fill it: uv run python -m tests.bench.make_campaign"
+        )
+    pages = {
+        "leaderboard": board.get_absolute_url(),
+        "leaderboard by 20 of 20": f"{board.get_absolute_url()}?by=all",
+        "leaderboard, errors left out": f"{board.get_absolute_url()}?errors=excluded",
+        "leaderboard as CSV": f"{board.get_absolute_url()}file/csv",
+        "run": run.get_absolute_url(),
+        "run, errors left out": f"{run.get_absolute_url()}?errors=excluded",
+        "runs": "/",
+        "leaderboards": "/leaderboards/",
+        "prices": "/prices/",
+    }
+    client = Client(HTTP_HOST="127.0.0.1")
+
+    def once(path: str) -> tuple[float, int]:
+        begun = time.perf_counter()
+        answer = client.get(path)
+        taken = (time.perf_counter() - begun) * 1000
+        if answer.status_code != 200:
+            raise SystemExit(f"{path} answered {answer.status_code}.")
+        return taken, len(answer.content)
+
+    timed = []
+    for name, path in pages.items():
+        first, size = once(path)
+        times = sorted(once(path)[0] for _ in range(rounds))
+        Run.objects.filter(pk=run.pk).update(tallied=F("tallied") + 1)
+        changed, _ = once(path)
+        p95 = times[min(len(times) - 1, round(0.95 * len(times)))]
+        timed.append(Timed(name, first, statistics.median(times), p95, changed, size))
+    return timed
+
+
+def main() -> int:
+    """0 when every budget is kept."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "inspector.settings")
+    import django  # noqa: PLC0415
+
+    django.setup()
+    from django.db import connection  # noqa: PLC0415
+
+    from runs.models import Attempt, Run  # noqa: PLC0415
+
+    parser = argparse.ArgumentParser(description="Times the pages in this process.")
+    parser.add_argument("--rounds", type=int, default=40)
+    options = parser.parse_args()
+    print(f"{connection.vendor}: {Run.objects.count():,} runs, {Attempt.objects.count():,} attempts")
+    timed = measure(options.rounds)
+    print(f"{'page':30} {'p50':>8} {'p95':>8} {'budget':>8} {'first':>8} {'changed':>8} {'kB':>8}   (ms)")
+    late = []
+    for page in timed:
+        budget = BUDGETS.get(page.name)
+        print(
+            f"{page.name:30} {page.p50:8.1f} {page.p95:8.1f} {budget or '':>8} {page.first:8.0f} {page.changed:8.0f} "
+            f"{page.size / 1000:8.0f}"
+        )
+        if budget is not None and page.p95 > budget:
+            late.append(page.name)
+    if late:
+        print(f"Over budget: {', '.join(late)}.")
+    return 1 if late else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
