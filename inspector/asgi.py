@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import os
 from collections.abc import Awaitable, Callable, MutableMapping
 from concurrent.futures import Executor, ThreadPoolExecutor
@@ -17,7 +18,7 @@ from django.db import close_old_connections
 from django.http import HttpResponse, parse_cookie
 
 from inspector.middleware import STRICT_HEADERS
-from inspector.views.errors import not_logged_in, too_large
+from inspector.views.errors import elsewhere, not_logged_in, too_large
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "inspector.settings")
 
@@ -85,7 +86,7 @@ class BodyLimit:
             await self._application(scope, receive, send)
             return
         received = 0
-        answered = False
+        begun = False
         is_known = self._logged_in is None
 
         async def check(size: int) -> None:
@@ -105,8 +106,8 @@ class BodyLimit:
             return message
 
         async def noted(message: Message) -> None:
-            nonlocal answered
-            answered = True
+            nonlocal begun
+            begun = True
             await send(message)
 
         length = dict(scope["headers"]).get(b"content-length", b"")
@@ -114,18 +115,47 @@ class BodyLimit:
             await check(int(length) if length.isdigit() else 0)
             await self._application(scope, counted, noted)
         except TooLarge:
-            if not answered:
-                await self._refuse(send, await sync_to_async(too_large)(settings.UPLOAD_LIMIT))
+            if not begun:
+                await answer(send, await sync_to_async(too_large)(settings.UPLOAD_LIMIT))
         except Stranger:
-            if not answered:
-                await self._refuse(send, not_logged_in())
+            if not begun:
+                await answer(send, not_logged_in())
 
-    async def _refuse(self, send: Send, response: HttpResponse) -> None:
-        named = {**dict(response.items()), **STRICT_HEADERS, "Content-Length": str(len(response.content))}
-        # What is still on its way is not read.
-        headers = [(name.lower().encode(), value.encode()) for name, value in (*named.items(), ("Connection", "close"))]
-        await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
-        await send({"type": "http.response.body", "body": response.content})
+
+class ThisMachineOnly:
+    """Where nobody has to log in, refuses who comes from another machine, however the web server was started.
+
+    The names in `ALLOWED_HOSTS` alone would not do: a stranger can send any name.
+    """
+
+    def __init__(self, application: Application) -> None:
+        self._application = application
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        # Without an address it is a socket in the file system.
+        client = scope.get("client")
+        if scope["type"] == "http" and client and not is_loopback(client[0]):
+            await answer(send, elsewhere())
+        else:
+            await self._application(scope, receive, send)
+
+
+def is_loopback(host: str) -> bool:
+    """False for what is no address: nobody knows where that is."""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return (mapped or address).is_loopback
+
+
+async def answer(send: Send, response: HttpResponse) -> None:
+    """An answer of ours before there is a request. What is still on its way is not read."""
+    named = {**dict(response.items()), **STRICT_HEADERS, "Content-Length": str(len(response.content))}
+    headers = [(name.lower().encode(), value.encode()) for name, value in (*named.items(), ("Connection", "close"))]
+    await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
+    await send({"type": "http.response.body", "body": response.content})
 
 
 class HttpOnly:
@@ -152,10 +182,13 @@ def has_session(scope: Scope) -> bool:
     return SESSION_KEY in SessionStore(cookies.get(settings.SESSION_COOKIE_NAME))
 
 
-def _build() -> Application:
+def build() -> Application:
+    """All layers, for the mode that the settings say."""
     pages: Application = get_asgi_application()  # type: ignore[assignment]  # Django types a narrower message
-    known = has_session if settings.AUTH_REQUIRED else None
-    return HttpOnly(BodyLimit(KeptThreads(pages, THREADS), settings.UPLOAD_LIMIT + FORM_FIELDS, known))
+    threads, limit = KeptThreads(pages, THREADS), settings.UPLOAD_LIMIT + FORM_FIELDS
+    if settings.AUTH_REQUIRED:
+        return HttpOnly(BodyLimit(threads, limit, has_session))
+    return HttpOnly(ThisMachineOnly(BodyLimit(threads, limit)))
 
 
-application = _build()
+application = build()

@@ -59,3 +59,12 @@ def too_large(limit: int) -> HttpResponse:
 def not_logged_in() -> HttpResponse:
     """For a body that is larger than a form, refused before there is a request."""
     return HttpResponse(f"{SENTENCES[401]}\n", status=401, content_type="text/plain; charset=utf-8")
+
+
+def elsewhere() -> HttpResponse:
+    """For who comes from another machine where nobody has to log in."""
+    text = (
+        "This server answers its own machine only, since it asks nobody to log in. For others to reach it, set "
+        "TWENTYFOLD_AUTH=required and make an account with `manage.py createowner`.\n"
+    )
+    return HttpResponse(text, status=403, content_type="text/plain; charset=utf-8")

@@ -22,6 +22,8 @@ from inspector.asgi import (
     Receive,
     Scope,
     Send,
+    ThisMachineOnly,
+    build,
     has_session,
 )
 from inspector.middleware import STRICT_HEADERS
@@ -131,6 +133,35 @@ def test_a_session_is_known_by_its_cookie(client: Client) -> None:
     }
     assert {cookie: has_session({**SCOPE, "headers": [(b"cookie", cookie)]}) for cookie in cookies} == cookies
     assert has_session(SCOPE) is False
+
+
+@pytest.mark.parametrize(
+    ("client", "status"),
+    [
+        (("127.0.0.1", 40000), 200),
+        (("127.1.2.3", 40000), 200),
+        (("::1", 40000, 0, 0), 200),
+        (("::ffff:127.0.0.1", 40000), 200),
+        (None, 200),
+        (("192.0.2.7", 40000), 403),
+        (("::ffff:192.0.2.7", 40000), 403),
+        (("2001:db8::7", 40000), 403),
+        (("testclient", 40000), 403),
+        (("0.0.0.0", 40000), 403),
+    ],
+)
+def test_without_a_login_only_this_machine_is_answered(client: tuple[Any, ...] | None, status: int) -> None:
+    # Whatever name it asks for.
+    scope = {**SCOPE, "client": client, "headers": [(b"host", b"localhost")]}
+    sent = answer_to(ThisMachineOnly(echo), scope, parts(3))
+    headers = dict(sent[0]["headers"])
+    assert (sent[0]["status"], b"content-security-policy" in headers) == (status, status == 403)
+    assert (b"TWENTYFOLD_AUTH=required" in sent[1]["body"]) is (status == 403)
+
+
+def test_the_application_without_a_login_refuses_others_first() -> None:
+    scope = {**SCOPE, "client": ("192.0.2.7", 40000), "headers": [(b"host", b"localhost")]}
+    assert answer_to(build(), scope, [])[0]["status"] == 403
 
 
 def test_what_is_no_page_is_answered_quietly() -> None:
