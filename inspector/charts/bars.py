@@ -92,10 +92,13 @@ def _hover(row: BoardRow) -> str:
     )
 
 
-def _whiskers(intervals: Sequence[Interval | None]) -> list[tuple[float, float, int]]:
-    """Ends in percent and the row, of intervals that are known: the widest possible ones are in the table."""
+def _whiskers(intervals: Sequence[Interval | None], aside: float) -> list[tuple[float, float, float]]:
+    """Ends in percent and the row, of intervals that are known: the widest possible ones are in the table.
+
+    `aside` moves them off the middle of the row, so that those of both bars can be told apart.
+    """
     return [
-        (interval.low * 100, interval.high * 100, at)
+        (interval.low * 100, interval.high * 100, at + aside)
         for at, interval in enumerate(intervals)
         if interval is not None and interval.method is not Method.WIDEST
     ]
@@ -130,7 +133,10 @@ def _figure(rows: Sequence[BoardRow], k: int) -> dict[str, Any]:
             "marker": {"color": [ACCENT if mine else PASS for mine in own]},
         },
     ]
-    lines = _whiskers([row.pass_at_1_interval for row in rows]) + _whiskers([row.all_k_interval for row in rows])
+    lines = [
+        *_whiskers([row.pass_at_1_interval for row in rows], -0.14),
+        *_whiskers([row.all_k_interval for row in rows], 0.14),
+    ]
     if lines:
         traces.append(
             {
@@ -140,12 +146,12 @@ def _figure(rows: Sequence[BoardRow], k: int) -> dict[str, Any]:
                 "x": [end for low, high, _ in lines for end in (low, high, None)],
                 "y": [end for _, _, at in lines for end in (at, at, None)],
                 "line": {"color": INK_3, "width": 1.25},
-                "marker": {"symbol": "line-ns", "size": 7, "line": {"color": INK_3, "width": 1.25}},
+                "marker": {"symbol": "line-ns", "size": 5, "line": {"color": INK_3, "width": 1.25}},
                 "hoverinfo": "skip",
                 "connectgaps": False,
             }
         )
-    high = min(100.0, max(rate) * 1.1 + 1)
+    high = min(100.0, max([*rate, *(end for _, end, _ in lines)]) * 1.05 + 1)
     height = _ROW * len(rows) + _MARGIN["t"] + _MARGIN["b"]
     annotations = [
         {

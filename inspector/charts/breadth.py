@@ -7,7 +7,7 @@ from typing import Any
 
 from inspector.charts.data import BoardRow, Cell, Chart, Table, TableRow
 from inspector.charts.labels import Mark, text_width
-from inspector.charts.marks import Point, legend_marks, name_labels, point_traces, whiskers
+from inspector.charts.marks import Point, legend_marks, name_labels, point_traces, whiskers, y_reach
 from inspector.charts.plane import plane_figure, plane_of, round_range
 from inspector.charts.rows import base, choose, interval_cell, not_placed, origin, share_cell, unknown
 from inspector.charts.theme import (
@@ -114,7 +114,7 @@ def _breadth_figure(
     points: Sequence[Point], bounded: Sequence[BoardRow], colours: dict[str, int], k: int
 ) -> dict[str, Any]:
     ends = [(row.solved_between or (0.0, 0.0), (row.all_k or 0.0) * 100, row) for row in bounded]
-    highest = max([p.y for p in points] + [y for _, y, _ in ends])
+    highest = max([*y_reach(points), *(y for _, y, _ in ends)])
     y_span = (0.0, round_range(0.0, highest)[1])
     x_span = (0.0, 100.0)
     plane = plane_of(x_span, y_span)

@@ -13,7 +13,7 @@ from inspector.charts.plane import Plane
 from inspector.charts.theme import ACCENT, BOLD, INK, INK_2, INK_3, LABEL_SIZE, SURFACE, plain, series
 from runs.metrics import Interval, Method
 
-__all__ = ["Point", "legend_marks", "name_labels", "point_traces", "rings", "row_names", "whiskers"]
+__all__ = ["Point", "legend_marks", "name_labels", "point_traces", "rings", "row_names", "whiskers", "y_reach"]
 
 SIZE, OWN_SIZE, RING_SIZE = 9, 11, 19
 
@@ -119,6 +119,12 @@ def whiskers(points: Sequence[Point]) -> list[dict[str, Any]]:
                 }
             )
     return traces
+
+
+def y_reach(points: Sequence[Point]) -> list[float]:
+    """All that has to fit on the axis: the points and the ends of their intervals, in percent."""
+    ends = [end * 100 for p in points if (i := p.y_interval) is not None for end in (i.low, i.high)]
+    return [*(p.y for p in points), *ends]
 
 
 def legend_marks(points: Sequence[Point]) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ import msgspec
 
 from inspector.charts.data import BoardRow, Cell, Chart, Standing, Table, TableRow
 from inspector.charts.labels import Mark, along
-from inspector.charts.marks import Point, legend_marks, name_labels, point_traces, rings, whiskers
+from inspector.charts.marks import Point, legend_marks, name_labels, point_traces, rings, whiskers, y_reach
 from inspector.charts.plane import plane_figure, plane_of, round_range
 from inspector.charts.rows import (
     base,
@@ -186,7 +186,7 @@ def _priced_figure(kind: _Priced, points: Sequence[Point], currency: str) -> dic
     costs = [p.x for p in points]
     log = min(costs) > 0 and max(costs) / min(costs) > _LOG_FROM
     low, high = (min(costs) / 1.45, max(costs) * 1.3) if log else (0.0, max(costs) * 1.15 or 1.0)
-    y_span = round_range(min(p.y for p in points), max(p.y for p in points))
+    y_span = round_range(min(y_reach(points)), max(y_reach(points)))
     x_span = (log10(low), log10(high)) if log else (low, high)
     ticks = log_ticks(low, high) if log else steps(0.0, high, nice_step(high, 6))
     plane = plane_of(x_span, y_span)

@@ -28,7 +28,7 @@ from inspector.charts.theme import (
     share_axis,
     steps,
 )
-from runs.metrics import CurvePoint, GroupMetrics, Interval
+from runs.metrics import CurvePoint, ErrorRule, GroupMetrics, Interval
 
 __all__ = ["TaskLinks", "distribution", "reliability"]
 
@@ -231,7 +231,9 @@ def _curves(figures: GroupMetrics) -> dict[str, Any]:
         line(curve, "pass^j, every time", [p.pass_hat_unbiased for p in curve], always),
         line(curve, "(c/n)^j, as tb agg prints it", [p.pass_hat for p in curve], INK_3, dash="2px,3px"),
     ]
-    ends = [(figures.pass_at_1_uncertainty.shown, 1, curve[0].pass_at, INK_2)]
+    # The curves count errors as not passed, also where pass@1 and its interval leave them out.
+    same = figures.error_rule is ErrorRule.AS_FAILED or not figures.errors
+    ends = [(figures.pass_at_1_uncertainty.shown, 1, curve[0].pass_at, INK_2)] if same else []
     if last.k == figures.k and not figures.unequal:
         ends.append((figures.solved_uncertainty.shown, last.k, last.pass_at, once))
         ends.append((figures.all_k_uncertainty.shown, last.k, last.pass_hat_unbiased, always))

@@ -91,11 +91,11 @@ def _decimals(value: float) -> int:
 
 
 def nice_step(span: float, most: int) -> float:
-    """The smallest of 1, 2, 2.5, 5 times a power of ten that divides `span` into at most `most` parts."""
+    """The smallest of 1, 2, 5 times a power of ten that divides `span` into at most `most` parts."""
     if span <= 0:
         return 1.0
     power = 10.0 ** math.floor(math.log10(span / most))
-    return next(power * part for part in (1, 2, 2.5, 5, 10) if power * part * most >= span * (1 - 1e-9))
+    return next(power * part for part in (1, 2, 5, 10) if power * part * most >= span * (1 - 1e-9))
 
 
 def steps(low: float, high: float, step: float) -> list[float]:

@@ -15,6 +15,7 @@ from inspector.price_forms import PricingForm
 from runs.demo_runs import load_demo
 from runs.editing import delete_run, deletion_of, lowest_repetitions
 from runs.errors import IngestError
+from runs.metrics import ErrorRule
 from runs.models.run import Weights
 from runs.prices import PriceError, edit_priced_run
 from runs.queries.numbers import TaskClass
@@ -47,8 +48,9 @@ def detail(request: HtmxHttpRequest, slug: str) -> HttpResponse:
 
 def _charts(page: RunPage) -> list[Chart]:
     address = reverse("run", args=[page.run.slug])
+    rule = "" if page.filters.rule is ErrorRule.AS_FAILED else f"&errors={page.filters.rule.value}"
     never, sometimes, always = (
-        f"{address}?show={kind.value}#tasks" for kind in (TaskClass.NEVER, TaskClass.SOMETIMES, TaskClass.ALWAYS)
+        f"{address}?show={kind.value}{rule}#tasks" for kind in (TaskClass.NEVER, TaskClass.SOMETIMES, TaskClass.ALWAYS)
     )
     links = TaskLinks(never=never, sometimes=sometimes, always=always)
     return [distribution(page.figures, links), reliability(page.figures)]
