@@ -39,18 +39,28 @@ RULE_LABELS = {
 }
 
 
+_GONE = "%(value)s is none of the choices. It may have been deleted meanwhile: choose again."
+_CHOICE = {"invalid_choice": _GONE, "required": "Nothing is chosen. Choose one."}
+
+
 class BoardForm(forms.Form):
     title = forms.CharField(
         max_length=200, error_messages={"required": "The leaderboard has no title. Give it one, such as the benchmark."}
     )
     text = forms.CharField(required=False, max_length=5000)
     runs = forms.MultipleChoiceField(required=False)
-    published = forms.MultipleChoiceField(required=False)
+    published = forms.MultipleChoiceField(required=False, error_messages=_CHOICE)
     columns = forms.MultipleChoiceField(
-        required=False, choices=[(column.value, label) for column, label in COLUMN_LABELS.items()]
+        required=False,
+        choices=[(column.value, label) for column, label in COLUMN_LABELS.items()],
+        error_messages=_CHOICE,
     )
-    order = forms.ChoiceField(choices=[(order.value, label) for order, label in ORDER_LABELS.items()])
-    error_rule = forms.ChoiceField(choices=[(rule.value, label) for rule, label in RULE_LABELS.items()])
+    order = forms.ChoiceField(
+        choices=[(order.value, label) for order, label in ORDER_LABELS.items()], error_messages=_CHOICE
+    )
+    error_rule = forms.ChoiceField(
+        choices=[(rule.value, label) for rule, label in RULE_LABELS.items()], error_messages=_CHOICE
+    )
     k = forms.IntegerField(
         required=False,
         min_value=1,
@@ -61,7 +71,7 @@ class BoardForm(forms.Form):
             "max_value": f"Give at most {MOST_REPETITIONS:,}.",
         },
     )
-    price_list = forms.ChoiceField(required=False)
+    price_list = forms.ChoiceField(required=False, error_messages=_CHOICE)
     by_weights = forms.BooleanField(required=False)
 
     def __init__(self, choices: BoardChoices, *args: Any, **kwargs: Any) -> None:

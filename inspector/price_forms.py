@@ -75,21 +75,21 @@ class NewListForm(forms.Form):
 
 
 class ImportForm(forms.Form):
-    """What is said about the entries of a file that do not say it themselves."""
+    """What is said about the entries of a file that do not say it themselves. Rows have columns of those names."""
 
-    currency = _CURRENCY
-    date = forms.DateField(
+    file_currency = _CURRENCY
+    file_date = forms.DateField(
         required=False,
         input_formats=["%Y-%m-%d"],
         error_messages={"invalid": "This is not a day. Write it as 2026-09-20, or leave it empty."},
     )
-    source = forms.CharField(required=False, max_length=500)
+    file_source = forms.CharField(required=False, max_length=500)
 
     def given(self) -> Given:
         """Of a valid form, for `read_prices`."""
-        day = self.cleaned_data["date"]
-        currency = (self.cleaned_data["currency"] or "USD").upper()
-        return Given(currency, day.isoformat() if day else "", self.cleaned_data["source"])
+        day = self.cleaned_data["file_date"]
+        currency = (self.cleaned_data["file_currency"] or "USD").upper()
+        return Given(currency, day.isoformat() if day else "", self.cleaned_data["file_source"])
 
 
 def read_text(text: str) -> ReadPrices:

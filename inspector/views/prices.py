@@ -40,7 +40,7 @@ def new(request: HtmxHttpRequest) -> HttpResponse:
     """A new list, from a file or row by row."""
     posted = request.method == "POST"
     form = NewListForm(request.POST) if posted else NewListForm()
-    about = ImportForm(request.POST) if posted else ImportForm(initial={"currency": "USD"})
+    about = ImportForm(request.POST) if posted else ImportForm(initial={"file_currency": "USD"})
     read, note = ReadPrices([], []), ""
     if posted and form.is_valid() and about.is_valid():
         read, note = _entries(request, about)
@@ -75,7 +75,7 @@ def edit(request: HtmxHttpRequest, slug: str) -> HttpResponse:
     """The newest version in a form; what is saved becomes the next version."""
     newest = newest_or_404(slug)
     posted = request.method == "POST"
-    about = ImportForm(request.POST) if posted else ImportForm(initial={"currency": "USD"})
+    about = ImportForm(request.POST) if posted else ImportForm(initial={"file_currency": "USD"})
     read, problems = ReadPrices([], []), []
     if posted and about.is_valid():
         read, note = _entries(request, about)
