@@ -29,7 +29,7 @@ from runs.metrics import Interval, Method
 
 __all__ = ["survival"]
 
-_ROW = 24
+_ROW = 27
 _MARGIN = {"l": 176, "r": 64, "t": 26, "b": 76, "pad": 6}
 
 
@@ -95,7 +95,7 @@ def _hover(row: BoardRow) -> str:
 def _whiskers(intervals: Sequence[Interval | None], aside: float) -> list[tuple[float, float, float]]:
     """Ends in percent and the row, of intervals that are known: the widest possible ones are in the table.
 
-    `aside` moves them off the middle of the row, so that those of both bars can be told apart.
+    `aside` moves them off the middle of the row, above for pass@1 and below for all k, where no bar hides them.
     """
     return [
         (interval.low * 100, interval.high * 100, at + aside)
@@ -122,20 +122,20 @@ def _figure(rows: Sequence[BoardRow], k: int) -> dict[str, Any]:
             **common,
             "name": "pass@1",
             "x": rate,
-            "width": 0.62,
+            "width": 0.5,
             "marker": {"color": LINE},
         },
         {
             **common,
             "name": f"passed {k} of {k}",
             "x": always,
-            "width": 0.62,
+            "width": 0.5,
             "marker": {"color": [ACCENT if mine else PASS for mine in own]},
         },
     ]
     lines = [
-        *_whiskers([row.pass_at_1_interval for row in rows], -0.14),
-        *_whiskers([row.all_k_interval for row in rows], 0.14),
+        *_whiskers([row.pass_at_1_interval for row in rows], -0.35),
+        *_whiskers([row.all_k_interval for row in rows], 0.35),
     ]
     if lines:
         traces.append(

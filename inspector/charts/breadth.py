@@ -206,7 +206,7 @@ def _breadth_figure(
     return plane_figure(
         traces,
         share_axis(f"solved at least once in {k} (breadth)", *x_span),
-        share_axis(f"passed {k} of {k} (consistency)", *y_span, most=4),
+        share_axis(f"passed {k} of {k} (consistency)", *y_span),
         annotations,
         shapes=shapes,
     )

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 import msgspec
 
 from inspector.charts.data import BoardRow, Cell, Kind, Weights
-from inspector.charts.theme import DASH, counted, percent
+from inspector.charts.theme import DASH, counted, percent, plural
 from runs.metrics import Interval, Method
 
 __all__ = [
@@ -32,12 +32,8 @@ def choose(rows: Sequence[BoardRow], least: float) -> Chosen:
     shown = tuple(row for row in rows if row not in left)
     notes = []
     if left:
-        notes.append(f"Left out, {_models(len(left))} under {percent(least, 0)} pass@1: {names_of(left)}.")
+        notes.append(f"Left out, {plural(len(left), 'model')} under {percent(least, 0)} pass@1: {names_of(left)}.")
     return Chosen(shown, tuple(notes), {row.name: at for at, row in enumerate(rows)})
-
-
-def _models(number: int) -> str:
-    return f"{counted(number)} model{'' if number == 1 else 's'}"
 
 
 def names_of(rows: Iterable[BoardRow]) -> str:
@@ -49,20 +45,14 @@ def base(rows: Sequence[BoardRow], k: int, placed: int) -> str:
     if not rows:
         return "No model is shown."
     tasks = Counter(row.tasks for row in rows).most_common(1)[0][0]
-    said = f"{_plural(tasks, 'task')}, {_plural(k, 'repetition')}."
+    said = f"{plural(tasks, 'task')}, {plural(k, 'repetition')}."
     others = [row for row in rows if row.tasks != tasks or row.k != k]
     if others:
-        listed = "; ".join(
-            f"{row.name}: {_plural(row.tasks, 'task')}, {_plural(row.k, 'repetition')}" for row in others
-        )
+        listed = "; ".join(f"{row.name}: {plural(row.tasks, 'task')}, {plural(row.k, 'repetition')}" for row in others)
         said += f" Different: {listed}."
     if placed < len(rows):
-        said += f" {counted(placed)} of {_models(len(rows))} placed."
+        said += f" {counted(placed)} of {plural(len(rows), 'model')} placed."
     return said
-
-
-def _plural(number: int, word: str) -> str:
-    return f"{counted(number)} {word}{'' if number == 1 else 's'}"
 
 
 def not_placed(rows: Iterable[BoardRow], why: Callable[[BoardRow], str | None]) -> tuple[str, ...]:

@@ -24,13 +24,14 @@ from inspector.charts.theme import (
     legend,
     nice_step,
     percent,
+    plural,
     series,
     share_axis,
     steps,
 )
 from runs.metrics import CurvePoint, ErrorRule, GroupMetrics, Interval
 
-__all__ = ["TaskLinks", "distribution", "reliability"]
+__all__ = ["TaskLinks", "distribution", "line", "reliability"]
 
 _HEIGHT = 320
 _MARGIN = {"l": 48, "r": 16, "t": 24, "b": 46, "pad": 0}
@@ -44,10 +45,6 @@ class TaskLinks(msgspec.Struct, frozen=True):
     always: str = ""
 
 
-def _plural(number: int, word: str) -> str:
-    return f"{counted(number)} {word}{'' if number == 1 else 's'}"
-
-
 # --- Tasks by successes -----------------------------------------------------------------------------------------------
 
 
@@ -59,18 +56,18 @@ def distribution(figures: GroupMetrics, links: TaskLinks | None = None) -> Chart
     notes = []
     if figures.incomplete_tasks:
         notes.append(
-            f"Not counted, fewer than {_plural(figures.k, 'attempt')} recorded: "
-            f"{_plural(figures.incomplete_tasks, 'task')}."
+            f"Not counted, fewer than {plural(figures.k, 'attempt')} recorded: "
+            f"{plural(figures.incomplete_tasks, 'task')}."
         )
     if len(counts) - 1 > figures.k:
-        notes.append(f"Some tasks have more than the {_plural(figures.k, 'attempt')} that the benchmark asks for.")
+        notes.append(f"Some tasks have more than the {plural(figures.k, 'attempt')} that the benchmark asks for.")
     return Chart(
         key="distribution",
         title="Tasks by successes",
-        subtitle=_plural(complete, "task"),
-        caption=f"{_plural(complete, 'task')} with {_plural(figures.k, 'repetition')}."
+        subtitle=plural(complete, "task"),
+        caption=f"{plural(complete, 'task')} with {plural(figures.k, 'repetition')}."
         if complete
-        else f"No task has {_plural(figures.k, 'attempt')} recorded.",
+        else f"No task has {plural(figures.k, 'attempt')} recorded.",
         notes=tuple(notes),
         figure=_bars(counts, figures.k, complete, links) if complete else None,
         table=Table(
@@ -120,7 +117,7 @@ def _bars(counts: Sequence[int], k: int, complete: int, links: TaskLinks) -> dic
         "cliponaxis": False,
         "hoverinfo": "text",
         "hovertext": [
-            f"{_plural(n, 'task')}<br>passed {i} of {k}<br>{percent(n / complete)} of {counted(complete)}"
+            f"{plural(n, 'task')}<br>passed {i} of {k}<br>{percent(n / complete)} of {counted(complete)}"
             for i, n in enumerate(counts)
         ],
         "customdata": [_link(i, k, links) for i in at],
@@ -155,15 +152,15 @@ def reliability(figures: GroupMetrics) -> Chart:
     notes = []
     if figures.unequal:
         notes.append(
-            f"Tasks have different numbers of attempts: j = {curve[-1].k} is over {_plural(curve[-1].tasks, 'task')} "
+            f"Tasks have different numbers of attempts: j = {curve[-1].k} is over {plural(curve[-1].tasks, 'task')} "
             f"of {counted(figures.tasks)}."
         )
     return Chart(
         key="reliability",
         title="Reliability curves",
         subtitle="what repeating does",
-        caption=f"{_plural(figures.tasks, 'task')}, {_plural(figures.attempts, 'attempt')}, "
-        f"{_plural(figures.k, 'repetition')}; system errors count as not passed."
+        caption=f"{plural(figures.tasks, 'task')}, {plural(figures.attempts, 'attempt')}, "
+        f"{plural(figures.k, 'repetition')}; system errors count as not passed."
         if curve
         else "No attempt is recorded.",
         notes=tuple(notes),
@@ -202,7 +199,7 @@ def line(
         "cliponaxis": False,
         "hoverinfo": "text",
         "hovertext": [
-            f"{name.replace('j', str(point.k), 1)}: {percent(value)}<br>{_plural(point.tasks, 'task')}"
+            f"{name.replace('j', str(point.k), 1)}: {percent(value)}<br>{plural(point.tasks, 'task')}"
             for point, value in zip(curve, values, strict=True)
         ],
     }

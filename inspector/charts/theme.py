@@ -20,7 +20,7 @@ import plotly.graph_objects as go
 __all__ = [
     "ACCENT", "BOLD", "DASH", "FAIL", "FAIL_SOFT", "GRID", "INK", "INK_2", "INK_3", "LABEL_SIZE", "LINE", "PASS",
     "SUNKEN", "SURFACE", "amount", "axis", "counted", "drawn", "legend", "log_ticks", "money", "nice_step", "percent",
-    "plain", "series", "share_axis", "steps", "title_of",
+    "plain", "plural", "series", "share_axis", "steps", "title_of",
 ]  # fmt: skip
 
 INK, INK_2, INK_3 = "var(--text)", "var(--text-2)", "var(--text-3)"
@@ -65,6 +65,11 @@ def percent(share: float | None, digits: int = 1) -> str:
 
 def counted(number: int) -> str:
     return f"{number:,}"
+
+
+def plural(number: int, word: str) -> str:
+    """`1 task`, `1,204 tasks`."""
+    return f"{counted(number)} {word}{'' if number == 1 else 's'}"
 
 
 def money(value: Decimal | None, currency: str) -> str:

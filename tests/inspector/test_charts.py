@@ -12,10 +12,12 @@ from typing import Any
 import msgspec
 import pytest
 
+from inspector.charts import compare
 from inspector.charts.data import BoardRow, Chart, Kind, Standing, TableRow, Weights
 from inspector.charts.leaderboard import breadth_consistency, cost_dependable, cost_success, domain_heat, survival
 from inspector.charts.run import TaskLinks, distribution, reliability
 from runs.metrics import Interval, Method, TaskOutcome, summarise
+from runs.metrics import compare as runs_compared
 from tests.chart_rows import K, measured_row, published_rows, with_standings
 
 Board = Callable[..., Chart]
@@ -37,7 +39,15 @@ def run_figures(counts: dict[int, int], k: int = 4, incomplete: int = 0) -> Any:
 
 def all_charts() -> list[Chart]:
     figures = run_figures({0: 3, 1: 2, 3: 1, 4: 5})
-    return [*(board(all_rows(), K) for board in BOARDS), distribution(figures), reliability(figures)]
+    tasks = [TaskOutcome(uid=f"t{at}", n=4, passed=at % 5) for at in range(20)]
+    other = [TaskOutcome(uid=f"t{at}", n=4, passed=at % 3) for at in range(20)]
+    return [
+        *(board(all_rows(), K) for board in BOARDS),
+        distribution(figures),
+        reliability(figures),
+        compare.moved(runs_compared(tasks, other, 4, resamples=0), "old", "new"),
+        compare.reliability("old", figures, "new", figures),
+    ]
 
 
 def trace(chart: Chart, name: str) -> dict[str, Any]:
@@ -379,6 +389,39 @@ def test_one_repetition_is_one_point() -> None:
     chart = reliability(run_figures({0: 1, 1: 2}, k=1))
     assert trace(chart, "pass@j, at least once")["y"] == [pytest.approx(200 / 3)]
     assert len(chart.table.rows) == 1
+
+
+# --- Two runs ---------------------------------------------------------------------------------------------------------
+
+
+def test_tasks_that_moved() -> None:
+    before = [TaskOutcome(uid=f"t{at}", n=3, passed=passed) for at, passed in enumerate([0, 0, 1, 3, 3])]
+    after = [TaskOutcome(uid=f"t{at}", n=3, passed=passed) for at, passed in enumerate([3, 3, 0, 3])]
+    chart = compare.moved(runs_compared(before, after, 3, resamples=0), "old", "new")
+    heat = trace(chart, "tasks")
+    assert heat["text"] == [["", "1", "", ""], ["", "", "", ""], ["", "", "", ""], ["2", "", "", "1"]]
+    assert [(row.name, row.cells[0].value, row.cells[1].value) for row in chart.table.rows] == [
+        ("0", 3, 2), ("1", 0, 1), ("3", 3, 1),
+    ]  # fmt: skip
+    assert (chart.caption, chart.notes) == (
+        "4 tasks, 3 repetitions: 2 better, 1 worse, 1 equal.",
+        ("Not compared: 1 task only in old, 0 tasks only in new.",),
+    )
+
+
+def test_runs_without_a_common_task_are_not_drawn() -> None:
+    before, after = ([TaskOutcome(uid=uid, n=1, passed=1)] for uid in "ab")
+    chart = compare.moved(runs_compared(before, after, 1, resamples=0), "old", "new")
+    assert (chart.figure, chart.caption) == (None, "The runs have no task in common.")
+
+
+def test_the_curves_of_both_runs_are_their_own() -> None:
+    old, new = run_figures({0: 3, 4: 5}), run_figures({0: 1, 2: 2}, k=2)
+    chart = compare.reliability("old", old, "new", new)
+    for name, figures in (("old", old), ("new", new)):
+        assert trace(chart, f"pass@j, {name}")["y"] == [point.pass_at * 100 for point in figures.curve]
+        assert trace(chart, f"pass^j, {name}")["y"] == [point.pass_hat_unbiased * 100 for point in figures.curve]
+    assert [[cell.text for cell in row.cells] for row in chart.table.rows][2] == ["62.5%", "–", "62.5%", "–"]
 
 
 # --- The look ---------------------------------------------------------------------------------------------------------
