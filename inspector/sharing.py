@@ -20,10 +20,12 @@ from runs.models import Leaderboard
 from runs.queries.leaderboards import BoardPage
 
 __all__ = [
-    "Part", "find_share", "make_public", "renew_link", "seen", "share_by_link", "token_of", "visible_parts", "withdraw",
+    "EVERYTHING", "Part", "audience_of", "find_share", "make_public", "public_boards", "renew_link", "seen",
+    "share_by_link", "token_of", "visible_parts", "withdraw",
 ]  # fmt: skip
 
 _SALT = "inspector.sharing"
+_MOST_LISTED = 100
 TOKEN_BYTES = 24
 """192 bits: 32 characters in a link."""
 
@@ -80,6 +82,22 @@ def find_share(address: str) -> Share | None:
         if (by_link or share.public) and Part.SCORES in visible_parts(share, timezone.now()):
             return share
     return None
+
+
+def audience_of(leaderboard: int) -> str:
+    """Who may read it without an account, in a word or two; empty: nobody. One query."""
+    share = Share.objects.filter(leaderboard=leaderboard).first()
+    if share is None:
+        return ""
+    if not visible_parts(share, timezone.now()):
+        return "link has ended"
+    return "public" if share.public else "shared by link"
+
+
+def public_boards() -> list[Leaderboard]:
+    """By title, at most a hundred. One query."""
+    boards = Leaderboard.objects.filter(share__public=True).only("slug", "title")
+    return list(boards.order_by("title", "pk")[:_MOST_LISTED])
 
 
 def token_of(share: Share) -> str | None:

@@ -14,6 +14,7 @@ from inspector.board_forms import COLUMN_LABELS, ORDER_LABELS, RULE_LABELS, Boar
 from inspector.board_picture import board_picture
 from inspector.filters import board_view
 from inspector.http import HtmxHttpRequest, redirect_to, render_page
+from inspector.sharing import audience_of
 from runs.boards.edit import BoardError, create_board, edit_board
 from runs.boards.freeze import freeze_board, unfreeze_board
 from runs.boards.reference import make_reference
@@ -42,6 +43,7 @@ def detail(request: HtmxHttpRequest, slug: str) -> HttpResponse:
         "charts": charts,
         "picture": request.build_absolute_uri(reverse("leaderboard_picture", args=[slug])),
         "address": request.build_absolute_uri(request.path),
+        "shared": audience_of(page.pk),
     }
     return render_page(request, "leaderboards/detail.html", context)
 

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from inspector.accounts import TooManyTries, check_password, remember_browser
 from inspector.forms import LoginForm
 from inspector.http import HtmxHttpRequest, redirect_to, render_page
+from inspector.sharing import public_boards
 from inspector.wall import way_back
 
 
@@ -59,7 +60,7 @@ def logout(request: HtmxHttpRequest) -> HttpResponse:
 
 
 def _page(request: HtmxHttpRequest, form: LoginForm, wanted: str, status: int = 200) -> HttpResponse:
-    context = {"form": form, "next": wanted, "no_account": not User.objects.exists()}
+    context = {"form": form, "next": wanted, "no_account": not User.objects.exists(), "public": public_boards()}
     return render_page(request, "login/login.html", context, status=status)
 
 

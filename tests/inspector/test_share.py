@@ -118,11 +118,18 @@ def every_address(server: Server, *tokens: str) -> Iterator[str]:
         ("share", "kind"): ["csv", "json", "html"],
         ("embed", "address"): [*tokens, *boards, *runs],
     }
+    by_kind = {
+        "int": choices["attempts", "pk"],
+        "slug": [*boards, *runs],
+        "uid": choices["runs", "uid"],
+        "str": [*runs, "a"],
+    }
     for _, pattern in routes():
         first = pattern.split("/")[1]
         made = [pattern]
-        for whole, parameter in re.findall(r"(<[^:>]+:([^>]+)>)", pattern):
-            made = [address.replace(whole, value) for address in made for value in choices[first, parameter]]
+        for whole, kind, parameter in re.findall(r"(<([^:>]+):([^>]+)>)", pattern):
+            values = choices.get((first, parameter), by_kind[kind])
+            made = [address.replace(whole, value) for address in made for value in values]
         yield from made
 
 
@@ -239,6 +246,33 @@ def test_a_link_that_opens_nothing_answers_like_one_that_never_was(server: Serve
     assert {(answer.content, repr(sorted(answer.headers.items()))) for answer in answers} == {
         (never.content, repr(sorted(never.headers.items())))
     }
+
+
+def test_the_login_page_names_public_leaderboards_only(server: Server, stranger: Client) -> None:
+    def named() -> list[str]:
+        return re.findall(r'href="(/share/[^"]+)"', stranger.get("/login/").content.decode())
+
+    share_by_link(server.shared, None)
+    assert named() == []
+    make_public(server.shared)
+    assert named() == ["/share/refund-desk/"]
+    share_by_link(server.shared, None)
+    assert named() == []
+
+
+def test_the_owners_page_says_who_else_reads_it(server: Server, owner: Client) -> None:
+    def said() -> list[str]:
+        page = owner.get(f"/leaderboards/{server.shared.slug}/").content.decode()
+        return re.findall(r'<a class="tag noprint" href="[^"]+">([^<]+)</a>', page)
+
+    found = [said()]
+    share_by_link(server.shared, None)
+    found.append(said())
+    make_public(server.shared)
+    found.append(said())
+    share_by_link(server.shared, timezone.now())
+    found.append(said())
+    assert found == [[], ["shared by link"], ["public"], ["link has ended"]]
 
 
 def test_headers_of_a_shared_page(server: Server, stranger: Client) -> None:
