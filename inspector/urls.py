@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import URLPattern, URLResolver, path
 
 from inspector.compare_urls import comparison_routes
+from inspector.failure_urls import failure_routes
 from inspector.views import attempts, errors, health, leaderboards, login, prices, runs, share, sharing, tasks, uploads
 
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -50,6 +51,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("prices/<slug:slug>/edit/", prices.edit, name="price_list_edit"),
     path("prices/<slug:slug>/<int:version>/", prices.detail, name="price_list_version"),
     path("prices/<slug:slug>/<int:version>.csv", prices.export, name="price_list_csv"),
+    *failure_routes,
     # uploads
     path("uploads/", uploads.index, name="uploads"),
     path("uploads/<int:pk>/", uploads.detail, name="upload"),

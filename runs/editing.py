@@ -115,7 +115,9 @@ def _move(run: Run, name: str) -> None:
     Attempt.objects.filter(run=run).update(task_id=same)
     TaskTally.objects.filter(run=run).update(task_id=same)
     run.benchmark = target
-    run.save(update_fields=["benchmark"])
+    # What was computed from its tasks is not good any more.
+    run.tallied += 1
+    run.save(update_fields=["benchmark", "tallied"])
     _drop_unused_tasks(left)
 
 

@@ -247,6 +247,8 @@ def _tasks(run: Run, rows: Sequence[PreparedRow]) -> dict[str, Task]:
         if not task.domain and domains[uid]:
             task.domain = domains[uid]
             task.save(update_fields=["domain"])
+            # What other runs of the benchmark computed from its tasks is not good any more.
+            Run.objects.filter(benchmark=run.benchmark_id, tallies__task=task).update(tallied=F("tallied") + 1)
     return stored
 
 

@@ -16,8 +16,8 @@ import msgspec
 from runs.records import UNSET, AttemptRecord, Step, StepKind
 
 __all__ = [
-    "LONGEST_MESSAGE", "LONGEST_RESPONSE", "Excerpt", "Piece", "Query", "excerpts", "parse_query", "segments", "spaced",
-    "transcript_text", "words_of",
+    "LONGEST_MESSAGE", "LONGEST_RESPONSE", "Excerpt", "Piece", "Query", "excerpts", "marked", "parse_query", "segments",
+    "spaced", "transcript_text", "words_of",
 ]  # fmt: skip
 
 LONGEST_MESSAGE = 20_000
@@ -123,14 +123,18 @@ def _who(step: Step) -> str:
     return step.name or "tool"
 
 
-def _plain(text: str) -> str:
-    """JSON with escapes in it as its words: an escaped line feed would glue its letter to the next word."""
-    if "\\" not in text or not text.lstrip().startswith(("{", "[", '"')):
+def _plain(text: str, depth: int = 3) -> str:
+    """JSON with escapes in it as its words: an escaped line feed would glue its letter to the next word.
+
+    JSON may hold JSON as text: that is looked into too, `depth` times.
+    """
+    if not depth or "\\" not in text or not text.lstrip().startswith(("{", "[", '"')):
         return text
     try:
-        return " ".join(_leaves(msgspec.json.decode(text)))
+        value = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return text
+    return " ".join(_plain(leaf, depth - 1) for leaf in _leaves(value))
 
 
 def _leaves(value: Any) -> Iterator[str]:
@@ -152,14 +156,23 @@ def _storable(text: str) -> str:
     return text if text.isascii() else text.encode(errors="replace").decode()
 
 
-def excerpts(record: AttemptRecord, query: Query, most: int = 2) -> list[Excerpt]:
-    """Places where the words stand: at most `most`, each term shown where it stands first.
+def marked(text: str, query: Query) -> list[Piece]:
+    """The whole text, with the words marked."""
+    if not query:
+        return [Piece(text, False)] if text else []
+    return _pieces(text, _folded(text), _pattern(query.terms), 0, len(text))
 
-    Empty where a phrase runs over the edge of two pieces, or was found only beyond what is shown.
+
+def excerpts(record: AttemptRecord, query: Query, *, shown: str = "", most: int = 2) -> list[Excerpt]:
+    """Places where the words stand: at most `most`, each term where it stands first, and no term that `shown` has.
+
+    Empty where a phrase runs over the edge of two pieces.
     """
     if not query:
         return []
-    missing = [(_pattern([term]), term) for term in query.terms]
+    before = _folded(shown)
+    patterns = ((_pattern([term]), term) for term in query.terms)
+    missing = [(pattern, term) for pattern, term in patterns if not pattern.search(before)]
     every = _pattern(query.terms)
     found: list[Excerpt] = []
     for step, who, text in segments(record):

@@ -11,6 +11,7 @@ from runs.transcripts import (
     Piece,
     Query,
     excerpts,
+    marked,
     parse_query,
     spaced,
     transcript_text,
@@ -154,3 +155,20 @@ def test_a_phrase_is_found_over_line_ends_and_signs() -> None:
 
 def test_without_a_query_there_is_no_excerpt() -> None:
     assert excerpts(record(message("text")), parse_query("--")) == []
+
+
+def test_json_inside_json_is_read_as_words() -> None:
+    inner = '{"a": "one\\\\ntwo"}'
+    made = record(call("read", {}, '{"text": "' + inner.replace('"', '\\"') + '"}'))
+    assert transcript_text(made) == "read \ntext a one\ntwo"
+
+
+def test_words_that_are_shown_already_need_no_excerpt() -> None:
+    made = record(message("alpha beta", 1), message("gamma", 2))
+    assert shown(excerpts(made, parse_query("alpha gamma"), shown="An Alpha")) == ["[gamma]"]
+
+
+def test_a_whole_text_is_marked() -> None:
+    query = parse_query("b")
+    assert marked("a B c", query) == [Piece("a ", False), Piece("B", True), Piece(" c", False)]
+    assert (marked("a", Query()), marked("", query)) == ([Piece("a", False)], [])

@@ -1,0 +1,16 @@
+"""Routes of what failures are found by."""
+
+from __future__ import annotations
+
+from django.urls import URLPattern, path
+
+from inspector.views import failures
+
+failure_routes: list[URLPattern] = [
+    path("failures/", failures.index, name="failures"),
+    path("failures/list.<str:kind>", failures.export, name="failures_export"),
+    path("failures/views/", failures.save, name="view_save"),
+    path("failures/views/<int:pk>/forget/", failures.forget, name="view_forget"),
+    path("failures/errors/", failures.errors, name="errors"),
+    path("failures/errors/again.<str:kind>", failures.again, name="errors_again"),
+]

@@ -1,0 +1,267 @@
+"""All failed attempts of all runs in memory, ready to be filtered and counted.
+
+Per run it is read once and kept as long as the run's tallies stay as they are (`Run.tallied`); what is kept takes some
+hundred bytes an attempt. A run that is being read is read anew with each chunk that lands, the others are not.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from threading import Lock
+
+import numpy as np
+import numpy.typing as npt
+from django.db.models import Model
+
+from runs.facets import Mask, Relation, encode, merge
+from runs.models import Attempt, AttemptEffect, AttemptLabel, AttemptRubric, Note, Run, ToolUse
+from runs.records import Verdict
+
+__all__ = ["SORTS", "Facet", "FailureIndex", "difference_key", "failure_index"]
+
+_RUNS_KEPT = 500
+_APART = "\x1f"
+
+
+class Facet(StrEnum):
+    """What failures are filtered by, in the order of the page; the value is the name in the address."""
+
+    RUN = "run"
+    LOOKED = "looked"
+    """Looked like a success: ended cleanly, called a state-changing tool, last tool response without error."""
+    CLAIMED = "claimed"
+    SIGNATURE = "signature"
+    LABEL = "label"
+    EFFECT = "effect"
+    TABLE = "table"
+    FIELD = "field"
+    """`table.field`; nothing behind the point for a whole row."""
+    SAME = "same"
+    """The attempt's first difference, with its values (`difference_key`)."""
+    TOOL = "tool"
+    ERRED = "erred"
+    DOMAIN = "domain"
+    TASK = "task"
+    MODEL = "model"
+    RUBRIC = "rubric"
+    FINISH = "finish"
+    DISAGREES = "disagrees"
+    NOTE = "note"
+
+
+_NUMBERS = ("repetition", "steps", "tool_errors", "write_calls", "differences", "duration", "tokens")
+SORTS = frozenset({"task", "model", *_NUMBERS})
+"""What the list can be put in order by."""
+
+_OF_ATTEMPT = (
+    Facet.TASK, Facet.DOMAIN, Facet.SIGNATURE, Facet.LOOKED, Facet.CLAIMED, Facet.FINISH, Facet.DISAGREES, Facet.SAME,
+)  # fmt: skip
+_OF_EFFECT = (Facet.EFFECT, Facet.TABLE, Facet.FIELD)
+
+
+@dataclass(frozen=True)
+class _RunPart:
+    """One run's failed attempts, in the order of their ids."""
+
+    ids: npt.NDArray[np.int64]
+    numbers: dict[str, npt.NDArray[np.float64]]
+    """What is sorted by; NaN where it is not known."""
+    relations: tuple[Relation, ...]
+
+
+@dataclass(frozen=True)
+class FailureIndex:
+    """All failed attempts that count. Positions are places in `ids`."""
+
+    ids: npt.NDArray[np.int64]
+    numbers: dict[str, npt.NDArray[np.float64]]
+    relations: tuple[Relation, ...]
+
+    @property
+    def total(self) -> int:
+        return len(self.ids)
+
+    def among(self, ids: Iterable[int]) -> Mask:
+        """The positions of those attempts that are among `ids`."""
+        return np.isin(self.ids, np.fromiter(ids, dtype=np.int64))
+
+    def with_notes(self) -> FailureIndex:
+        """The same with the labels that people gave, which may change at any time. One query."""
+        notes = Note.objects.exclude(label="").filter(attempt__verdict=Verdict.FAILED, attempt__current=True)
+        pairs = sorted(set(notes.values_list("attempt_id", "label")))
+        if not pairs:
+            return FailureIndex(self.ids, self.numbers, (*self.relations, encode((Facet.NOTE,), [])))
+        order = np.argsort(self.ids)
+        places = np.searchsorted(self.ids, [pk for pk, _ in pairs], sorter=order)
+        known = set(self.ids[order[places[places < self.total]]].tolist()) if self.total else set()
+        rows = [
+            (int(order[place]), (label,))
+            for place, (pk, label) in zip(places.tolist(), pairs, strict=True)
+            if pk in known
+        ]
+        return FailureIndex(self.ids, self.numbers, (*self.relations, encode((Facet.NOTE,), rows)))
+
+    def order(self, mask: Mask, sort: str, *, descending: bool) -> npt.NDArray[np.int64]:
+        """The positions in the mask in order; what is not known comes last, and ids decide where all is equal."""
+        places = np.flatnonzero(mask)
+        by = self.codes_in_order(Facet(sort)) if sort in {"task", "model"} else self.numbers[sort]
+        key = by[places].astype(np.float64)
+        key = np.where(np.isnan(key), np.inf, -key if descending else key)
+        repetition = self.numbers["repetition"][places]
+        return places[np.lexsort((self.ids[places], repetition, key))]
+
+    def codes_in_order(self, facet: Facet) -> npt.NDArray[np.int64]:
+        """For each attempt the rank of its value in alphabetic order. Only for facets with one value an attempt."""
+        relation = self.relation(facet)
+        names = relation.values[facet]
+        rank = np.empty(len(names), dtype=np.int64)
+        rank[sorted(range(len(names)), key=lambda code: names[code])] = np.arange(len(names))
+        return rank[relation.codes[facet]]
+
+    def relation(self, facet: Facet) -> Relation:
+        return next(relation for relation in self.relations if facet in relation.values)
+
+
+_lock = Lock()
+_parts: OrderedDict[tuple[int, datetime, int], _RunPart] = OrderedDict()
+_merged: tuple[tuple[object, ...], FailureIndex] | None = None
+
+
+def failure_index() -> FailureIndex:
+    """The failed attempts as they are stored now. One query; six more for each run that changed since the last time."""
+    global _merged
+    rows = Run.objects.order_by("pk").values_list("pk", "created_at", "tallied", "slug", "model", named=True)
+    runs = list(rows)
+    key = tuple(runs)
+    with _lock:
+        if _merged is not None and _merged[0] == key:
+            return _merged[1]
+        parts = [(run, _part(run.pk, run.created_at, run.tallied)) for run in runs]
+        index = _merge([(run.slug, run.model, part) for run, part in parts])
+        _merged = (key, index)
+        return index
+
+
+def difference_key(kind: str, table: str, field: str, after: str, required: str) -> str:
+    """What makes two differences the same one, whichever record they are in. Of whole rows: kind and table."""
+    return _APART.join((kind, table, field, after, required) if field else (kind, table, "", "", ""))
+
+
+def _part(pk: int, created_at: datetime, tallied: int) -> _RunPart:
+    stamp = (pk, created_at, tallied)
+    part = _parts.get(stamp)
+    if part is None:
+        part = _parts[stamp] = _read(pk)
+        for old in [known for known in _parts if known[0] == pk and known != stamp]:
+            del _parts[old]
+        while len(_parts) > _RUNS_KEPT:
+            _parts.popitem(last=False)
+    else:
+        _parts.move_to_end(stamp)
+    return part
+
+
+def _merge(parts: Sequence[tuple[str, str, _RunPart]]) -> FailureIndex:
+    empty = _RunPart(np.empty(0, dtype=np.int64), {name: np.empty(0) for name in _NUMBERS}, _relations(0, [], {}))
+    filled = [(slug, model, part) for slug, model, part in parts if len(part.ids)] or [("", "", empty)]
+    lengths = [len(part.ids) for _, _, part in filled]
+    starts = [0, *np.cumsum(lengths).tolist()]
+    relations = [
+        merge([(start, part.relations[number]) for start, (_, _, part) in zip(starts, filled, strict=False)])
+        for number in range(len(empty.relations))
+    ]
+    runs = encode(
+        (Facet.RUN, Facet.MODEL),
+        (
+            (start + i, (slug, model))
+            for start, (slug, model, part) in zip(starts, filled, strict=False)
+            for i in range(len(part.ids))
+        ),
+    )
+    relations[0] = _beside(relations[0], runs)
+    return FailureIndex(
+        ids=np.concatenate([part.ids for _, _, part in filled]),
+        numbers={name: np.concatenate([part.numbers[name] for _, _, part in filled]) for name in _NUMBERS},
+        relations=tuple(relations),
+    )
+
+
+def _beside(first: Relation, second: Relation) -> Relation:
+    """One relation of two that have the same rows."""
+    return Relation(first.attempts, {**first.values, **second.values}, {**first.codes, **second.codes}, once=True)
+
+
+_COLUMNS = (
+    "pk", "task__uid", "task__domain", "signature", "ended_cleanly", "called_write", "last_response_ok",
+    "claimed_success", "finish_reason", "disagrees", "repetition", "steps", "tool_errors", "write_calls", "differences",
+    "duration", "input_tokens", "output_tokens",
+)  # fmt: skip
+
+
+def _read(run: int) -> _RunPart:
+    failed = Attempt.objects.filter(run=run, verdict=Verdict.FAILED, current=True).order_by("pk")
+    attempts = list(failed.values_list(*_COLUMNS, named=True))
+    ids = [row.pk for row in attempts]
+    place = {pk: number for number, pk in enumerate(ids)}
+    effects = list(_narrow(AttemptEffect, run, place, "kind", "table", "field", "after", "required"))
+    first: dict[int, str] = {}
+    for at, effect in effects:
+        first.setdefault(at, difference_key(*effect))
+    tools = list(_narrow(ToolUse, run, place, "name", "errors"))
+    rows = [
+        (
+            row.task__uid,
+            row.task__domain,
+            row.signature,
+            _yes(row.ended_cleanly and row.called_write and row.last_response_ok),
+            _yes(row.claimed_success),
+            row.finish_reason,
+            _yes(row.disagrees),
+            first.get(number, ""),
+        )
+        for number, row in enumerate(attempts)
+    ]
+    narrow: dict[Facet, list[tuple[int, Sequence[str]]]] = {
+        Facet.EFFECT: [(at, (kind, table, f"{table}.{field}")) for at, (kind, table, field, *_) in effects],
+        Facet.TOOL: [(at, (name,)) for at, (name, _) in tools],
+        Facet.ERRED: [(at, (name,)) for at, (name, errors) in tools if errors],
+        Facet.LABEL: [(at, label) for at, label in _narrow(AttemptLabel, run, place, "label")],
+        Facet.RUBRIC: [(at, question) for at, question in _narrow(AttemptRubric, run, place, "question")],
+    }
+    numbers = {name: np.array([getattr(row, name) for row in attempts], dtype=np.float64) for name in _NUMBERS[:-1]}
+    tokens = [
+        None if row.input_tokens is None or row.output_tokens is None else row.input_tokens + row.output_tokens
+        for row in attempts
+    ]
+    numbers["tokens"] = np.array(tokens, dtype=np.float64)
+    return _RunPart(np.array(ids, dtype=np.int64), numbers, _relations(len(attempts), rows, narrow))
+
+
+def _relations(
+    total: int, rows: Sequence[Sequence[str]], narrow: dict[Facet, list[tuple[int, Sequence[str]]]]
+) -> tuple[Relation, ...]:
+    return (
+        encode(_OF_ATTEMPT, zip(range(total), rows, strict=True)),
+        encode(_OF_EFFECT, narrow.get(Facet.EFFECT, []), once=False),
+        *(encode((facet,), narrow.get(facet, [])) for facet in (Facet.TOOL, Facet.ERRED, Facet.LABEL, Facet.RUBRIC)),
+    )
+
+
+def _narrow(
+    model: type[Model], run: int, place: dict[int, int], *columns: str
+) -> Iterator[tuple[int, tuple[str, ...]]]:
+    rows = model._default_manager.filter(
+        attempt__run=run, attempt__verdict=Verdict.FAILED, attempt__current=True
+    ).order_by("pk")
+    for pk, *values in rows.values_list("attempt_id", *columns).iterator(chunk_size=5000):
+        # An attempt that was stored between two queries comes with the next reading.
+        if pk in place:
+            yield place[pk], tuple(values)
+
+
+def _yes(value: bool | None) -> str:
+    return "" if value is None else "yes" if value else "no"

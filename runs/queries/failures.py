@@ -1,0 +1,267 @@
+"""What the page of failures shows: facets with their counts, and the failed attempts that fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from runs import search
+from runs.facets import Mask, counts, selected
+from runs.models import PendingTranscript, Run
+from runs.queries.failure_filters import FailureFilters, Grouping
+from runs.queries.failure_index import Facet, FailureIndex, failure_index
+from runs.queries.failure_rows import FailureRow, failure_rows
+from runs.queries.failure_words import FACET_TITLES, Difference, difference_of, value_title
+from runs.queries.paging import Page, page_of
+from runs.transcripts import parse_query
+
+__all__ = ["FacetChoice", "FacetList", "FailureGroup", "FailurePage", "failed_rows", "failure_page"]
+
+ROWS_PER_PAGE = 25
+GROUPS_PER_PAGE = 10
+ROWS_PER_GROUP = 3
+_CHOICES_SHOWN = 6
+_MOST_CHOICES = 500
+_EXPORTED_AT_ONCE = 200
+_ORDERS = {
+    "task": "task",
+    "model": "model",
+    "-differences": "most differences",
+    "differences": "fewest differences",
+    "-steps": "most steps",
+    "steps": "fewest steps",
+    "-tool_errors": "most tool errors",
+    "-write_calls": "most writes",
+    "-tokens": "most tokens",
+    "tokens": "fewest tokens",
+    "-duration": "longest",
+    "duration": "shortest",
+    "repetition": "repetition",
+}
+
+
+class FacetChoice(msgspec.Struct, frozen=True):
+    value: str
+    title: str
+    count: int
+    """Attempts, were this the only value chosen in its facet."""
+    chosen: bool
+
+
+class FacetList(msgspec.Struct, frozen=True):
+    facet: Facet
+    title: str
+    choices: list[FacetChoice]
+    """The most frequent first; what is chosen is always there."""
+    more: int
+    """Values that are not listed."""
+    whole: str
+    """The query of the address that lists all; empty where all are."""
+
+    @property
+    def code(self) -> bool:
+        """Whether the values are names of the bundle's own."""
+        return self.facet in {Facet.TABLE, Facet.FIELD, Facet.TOOL, Facet.ERRED, Facet.TASK, Facet.FINISH}
+
+
+class Option(msgspec.Struct, frozen=True):
+    """An order or a grouping to choose: its value in the address, and the query of the address that chooses it."""
+
+    value: str
+    title: str
+    chosen: bool
+    query: str = ""
+
+
+class Applied(msgspec.Struct, frozen=True):
+    """A filter that is set, and the query of the address without it."""
+
+    facet: str
+    title: str
+    without: str
+
+
+class FailureGroup(msgspec.Struct, frozen=True, kw_only=True):
+    """Attempts with the same first difference, or at the same task. Ungrouped there is one, without a title."""
+
+    difference: Difference | None = None
+    task: str = ""
+    other: bool = False
+    """The attempts without a difference."""
+    total: int
+    tasks: int
+    models: int
+    rows: list[FailureRow]
+    query: str = ""
+    """Of the address that lists the whole group."""
+
+
+class FailurePage(msgspec.Struct, frozen=True, kw_only=True):
+    filters: FailureFilters
+    stored: int
+    """All failed attempts, before filtering."""
+    total: int
+    tasks: int
+    facets: list[FacetList]
+    applied: list[Applied]
+    groups: list[FailureGroup]
+    page: Page
+    """Of groups; ungrouped, of attempts."""
+    no_words: bool
+    """What was typed has neither a letter nor a digit in it."""
+    waiting: int
+    """Transcripts that are not in the index yet."""
+    runs: int
+    query: str
+    """The filters as an address's query, without the page."""
+
+    @property
+    def grouped(self) -> bool:
+        return self.filters.group is not Grouping.NONE
+
+    @property
+    def same(self) -> tuple[str, ...]:
+        """First differences that are chosen: they have no list of their own."""
+        return self.filters.chosen.get(Facet.SAME, ())
+
+    @property
+    def groupings(self) -> list[Option]:
+        titles = {Grouping.SAME: "Same difference", Grouping.TASK: "Task", Grouping.NONE: "Ungrouped"}
+        return [
+            Option(group, title, group is self.filters.group, self.filters.but(group=group).query())
+            for group, title in titles.items()
+        ]
+
+    @property
+    def orders(self) -> list[Option]:
+        now = ("-" if self.filters.descending else "") + self.filters.sort
+        return [Option(value, title, value == now) for value, title in _ORDERS.items()]
+
+
+def failure_page(filters: FailureFilters) -> FailurePage:
+    """The failures that fit. Some ten queries, however many attempts; more only for runs that changed."""
+    index, found = _found(filters)
+    chosen = {facet.value: values for facet, values in filters.chosen.items()}
+    mask = selected(index.total, index.relations, chosen, found)
+    groups, page = (
+        _grouped(index, mask, filters) if filters.group is not Grouping.NONE else _listed(index, mask, filters)
+    )
+    tasks = index.relation(Facet.TASK)
+    names = dict(Run.objects.values_list("slug", "model"))
+    return FailurePage(
+        filters=filters,
+        stored=index.total,
+        total=int(np.count_nonzero(mask)),
+        tasks=len(np.unique(tasks.codes[Facet.TASK][mask])),
+        facets=[_facet(facet, index, filters, found, names) for facet in Facet if facet is not Facet.SAME],
+        applied=_applied(filters, names),
+        groups=groups,
+        page=page,
+        no_words=bool(filters.text) and not parse_query(filters.text),
+        waiting=PendingTranscript.objects.count(),
+        runs=len(names),
+        query=filters.but().query(),
+    )
+
+
+def failed_rows(filters: FailureFilters) -> Iterator[FailureRow]:
+    """All failures that fit, in the list's order, for an export. Two hundred at a time are read."""
+    index, found = _found(filters)
+    mask = selected(
+        index.total, index.relations, {facet.value: values for facet, values in filters.chosen.items()}, found
+    )
+    places = index.order(mask, filters.sort, descending=filters.descending)
+    for start in range(0, len(places), _EXPORTED_AT_ONCE):
+        ids = index.ids[places[start : start + _EXPORTED_AT_ONCE]].tolist()
+        rows = failure_rows(ids, parse_query(filters.text))
+        yield from (rows[pk] for pk in ids if pk in rows)
+
+
+def _found(filters: FailureFilters) -> tuple[FailureIndex, Mask | None]:
+    """The index, and which attempts have the words; None without any."""
+    index = failure_index().with_notes()
+    query = parse_query(filters.text)
+    return index, index.among(search.matching(query)) if filters.text else None
+
+
+def _listed(index: FailureIndex, mask: Mask, filters: FailureFilters) -> tuple[list[FailureGroup], Page]:
+    places = index.order(mask, filters.sort, descending=filters.descending)
+    page = page_of(len(places), filters.page, ROWS_PER_PAGE)
+    shown = places[max(0, page.first - 1) : page.last]
+    group = FailureGroup(total=len(places), tasks=0, models=0, rows=_rows(index, [shown], filters)[0])
+    return [group] if len(places) else [], page
+
+
+def _grouped(index: FailureIndex, mask: Mask, filters: FailureFilters) -> tuple[list[FailureGroup], Page]:
+    """Groups, the largest first, each with its first attempts in the list's order."""
+    facet = Facet.SAME if filters.group is Grouping.SAME else Facet.TASK
+    relation = index.relation(facet)
+    names, codes = relation.values[facet], relation.codes[facet]
+    sizes = np.bincount(codes[mask], minlength=len(names))
+    # Attempts without a difference come last: they have nothing in common.
+    order = sorted(np.flatnonzero(sizes).tolist(), key=lambda code: (not names[code], -sizes[code], names[code]))
+    page = page_of(len(order), filters.page, GROUPS_PER_PAGE)
+    shown = order[max(0, page.first - 1) : page.last]
+    members = [mask & (codes == code) for code in shown]
+    firsts = [index.order(member, filters.sort, descending=filters.descending)[:ROWS_PER_GROUP] for member in members]
+    tasks, models = (index.relation(facet).codes[facet] for facet in (Facet.TASK, Facet.MODEL))
+    groups = [
+        FailureGroup(
+            difference=difference_of(names[code]) if facet is Facet.SAME and names[code] else None,
+            task=names[code] if facet is Facet.TASK else "",
+            other=not names[code],
+            total=int(sizes[code]),
+            tasks=len(np.unique(tasks[member])),
+            models=len(np.unique(models[member])),
+            rows=rows,
+            query=filters.only(facet, names[code]).but(group=Grouping.NONE).query(),
+        )
+        for code, member, rows in zip(shown, members, _rows(index, firsts, filters), strict=True)
+    ]
+    return groups, page
+
+
+def _rows(
+    index: FailureIndex, places: Sequence[npt.NDArray[np.int64]], filters: FailureFilters
+) -> list[list[FailureRow]]:
+    """The attempts of several lists of positions, read together. One that was deleted meanwhile is left out."""
+    ids = [index.ids[part].tolist() for part in places]
+    rows = failure_rows([pk for part in ids for pk in part], parse_query(filters.text))
+    return [[rows[pk] for pk in part if pk in rows] for part in ids]
+
+
+def _facet(
+    facet: Facet, index: FailureIndex, filters: FailureFilters, found: Mask | None, names: dict[str, str]
+) -> FacetList:
+    chosen = {name.value: values for name, values in filters.chosen.items()}
+    numbers = counts(facet.value, index.total, index.relations, chosen, found)
+    wanted = filters.chosen.get(facet, ())
+    for value in wanted:
+        numbers.setdefault(value, 0)
+    order = sorted(numbers, key=lambda value: (-numbers[value], value))
+    most = _MOST_CHOICES if filters.whole is facet else _CHOICES_SHOWN
+    shown = [value for number, value in enumerate(order) if number < most or value in wanted]
+    more = len(order) - len(shown)
+    return FacetList(
+        facet=facet,
+        title=FACET_TITLES[facet],
+        choices=[
+            FacetChoice(value, value_title(facet, value, names), numbers[value], value in wanted) for value in shown
+        ],
+        more=more,
+        whole=filters.but(whole=facet).query() if more and filters.whole is not facet else "",
+    )
+
+
+def _applied(filters: FailureFilters, names: dict[str, str]) -> list[Applied]:
+    applied = [
+        Applied(FACET_TITLES[facet], value_title(facet, value, names), filters.without(facet, value).query())
+        for facet in Facet
+        for value in filters.chosen.get(facet, ())
+    ]
+    if filters.text:
+        applied.append(Applied("Words", filters.text, filters.but(text="").query()))
+    return applied

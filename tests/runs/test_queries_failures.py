@@ -1,0 +1,231 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
+
+from runs import search
+from runs.editing import RunChanges, delete_run, edit_run
+from runs.models import Attempt, Note
+from runs.queries.errors import Again, ErrorFilters, error_page, runs_again
+from runs.queries.failure_filters import FailureFilters, Grouping
+from runs.queries.failure_index import Facet, failure_index
+from runs.queries.failure_words import Difference
+from runs.queries.failures import FailurePage, failed_rows, failure_page
+from runs.transcripts import Piece
+from tests.factories import make_messages, make_row
+from tests.stored import outcomes, store
+
+pytestmark = pytest.mark.django_db
+
+
+def index_all() -> None:
+    while search.index_some():
+        pass
+
+
+def filters(text: str = "", **chosen: str | tuple[str, ...]) -> FailureFilters:
+    wanted = {Facet(name): (value,) if isinstance(value, str) else value for name, value in chosen.items()}
+    return FailureFilters(chosen=wanted, text=text, group=Grouping.NONE)
+
+
+def shown(page: FailurePage) -> list[tuple[str, int]]:
+    return [(row.name, row.repetition) for group in page.groups for row in group.rows]
+
+
+def facet(page: FailurePage, facet: Facet) -> dict[str, int]:
+    return next({choice.value: choice.count for choice in one.choices} for one in page.facets if one.facet is facet)
+
+
+def test_only_failures_are_listed() -> None:
+    store([*outcomes("a.py:one", "pfe"), *outcomes("a.py:two", "fnf")])
+    page = failure_page(filters())
+    assert shown(page) == [("one", 1), ("two", 0), ("two", 2)]
+    assert (page.stored, page.total, page.tasks) == (3, 3, 2)
+
+
+def test_every_facet_counts_the_attempts_of_its_values() -> None:
+    store(outcomes("a.py:one", "fpf"), model="birch", run="")
+    page = failure_page(filters())
+    assert {one.facet.value: {choice.title: choice.count for choice in one.choices} for one in page.facets} == {
+        "run": {"birch · desk-birch": 2},
+        "looked": {"no": 2},
+        "claimed": {"no": 2},
+        "signature": {"Tool usage": 2},
+        "label": {"Tool error not recovered": 2, "Wrong field value": 2},
+        "effect": {"wrong": 2},
+        "table": {"rentals": 2},
+        "field": {"rentals.status": 2},
+        "tool": {"find_notes": 2, "find_rentals": 2, "update_rental": 2},
+        "erred": {"find_notes": 2},
+        "domain": {"rental_desk": 2},
+        "task": {"one": 2},
+        "model": {"birch": 2},
+        "rubric": {},
+        "finish": {"done": 2},
+        "disagrees": {"no": 2},
+        "note": {},
+    }
+
+
+def test_filters_combine_and_counts_follow() -> None:
+    store(outcomes("a.py:one", "ff"), model="birch")
+    store([*outcomes("a.py:one", "f"), *outcomes("b.py:two", "ff", finish_reason="limit")], model="cedar")
+    page = failure_page(filters(model="cedar", finish="limit"))
+    assert shown(page) == [("two", 0), ("two", 1)]
+    assert facet(page, Facet.MODEL) == {"cedar": 2}
+    assert facet(page, Facet.FINISH) == {"done": 1, "limit": 2}
+    assert facet(page, Facet.TASK) == {"b.py:two": 2}
+
+
+def test_a_value_that_leaves_nothing_stays_listed_while_it_is_chosen() -> None:
+    store(outcomes("a.py:one", "f"))
+    page = failure_page(filters(model="nobody"))
+    assert (page.total, facet(page, Facet.MODEL)) == (0, {"birch": 1, "nobody": 0})
+    assert [(one.facet, one.title, one.without) for one in page.applied] == [("Model", "nobody", "group=none")]
+
+
+def test_words_narrow_the_list_and_are_marked() -> None:
+    messages = make_messages()
+    messages[-1]["content"] = "The mixer went to the Moon. <DONE>"
+    store([make_row(), make_row(repetition=1, messages=messages)])
+    index_all()
+    page = failure_page(filters("moon"))
+    (group,) = page.groups
+    assert [row.repetition for row in group.rows] == [1]
+    assert Piece("Moon", True) in group.rows[0].claim_pieces
+    assert facet(page, Facet.TASK) == {"rental_desk_group1.py:test_return_001": 1}
+    (found,) = failure_page(filters("mixer ada")).groups[0].rows[0].excerpts
+    assert (found.step, found.who, found.pieces[1]) == (3, "find_rentals", Piece("ada", True))
+
+
+def test_what_has_no_word_finds_nothing_and_says_so() -> None:
+    store(outcomes("a.py:one", "f"))
+    page = failure_page(filters("--"))
+    assert (page.total, page.no_words) == (0, True)
+
+
+def test_groups_hold_what_has_the_same_first_difference() -> None:
+    other = make_messages(status="lost")
+    lost = make_row(uid="a.py:two", repetition=0, messages=other)
+    lost["test_context"]["effects"]["rental_desk"]["result_db_state"]["rentals"][0]["status"] = "lost"
+    lost["test_context"]["effects"]["rental_desk"]["result_db_hash"] = "0" * 64
+    store([*outcomes("a.py:one", "ffff"), lost])
+    page = failure_page(FailureFilters())
+    assert [(group.difference, group.total, group.tasks, len(group.rows)) for group in page.groups] == [
+        (Difference("wrong", "rentals", "status", '"closed"', '"returned"'), 4, 1, 3),
+        (Difference("wrong", "rentals", "status", '"lost"', '"returned"'), 1, 1, 1),
+    ]
+    by_task = failure_page(FailureFilters(group=Grouping.TASK))
+    assert [(group.task, group.total) for group in by_task.groups] == [("a.py:one", 4), ("a.py:two", 1)]
+
+
+@pytest.mark.parametrize("sort", ["task", "model", "steps", "tokens", "duration", "repetition"])
+def test_the_order_is_total_either_way(sort: str) -> None:
+    store(outcomes("a.py:one", "ff"), model="birch")
+    store(outcomes("a.py:one", "ff", usage=None), model="cedar")
+    for descending in (False, True):
+        wanted = FailureFilters(sort=sort, descending=descending, group=Grouping.NONE)
+        first = [row.pk for row in failure_page(wanted).groups[0].rows]
+        assert first == [row.pk for row in failed_rows(wanted)]
+        assert len(set(first)) == 4
+
+
+def test_what_is_not_known_comes_last_in_every_order() -> None:
+    store(outcomes("a.py:one", "f", usage=None), model="birch")
+    store(outcomes("a.py:one", "f"), model="cedar")
+    for descending in (False, True):
+        rows = failed_rows(FailureFilters(sort="tokens", descending=descending))
+        assert [row.model for row in rows] == ["cedar", "birch"]
+
+
+def test_the_index_follows_what_is_stored() -> None:
+    run = store(outcomes("a.py:one", "f"), model="birch")
+    assert failure_page(filters()).total == 1
+    store(outcomes("a.py:two", "ff"), run=run.slug)
+    assert failure_page(filters()).total == 3
+    edit_run(run, RunChanges(model="oak", benchmark="elsewhere"))
+    page = failure_page(filters())
+    assert (facet(page, Facet.MODEL), page.groups[0].rows[0].benchmark) == ({"oak": 3}, "elsewhere")
+    run.refresh_from_db()
+    delete_run(run)
+    assert (failure_page(filters()).total, failure_index().total) == (0, 0)
+
+
+def test_labels_of_notes_are_a_facet_at_once() -> None:
+    store(outcomes("a.py:one", "fpf"))
+    failure_page(filters())
+    for attempt in Attempt.objects.exclude(repetition=2):
+        for label in ("odd", "check"):
+            Note.objects.create(attempt=attempt, label=label, created_at=timezone.now())
+    page = failure_page(filters(note="odd"))
+    assert (shown(page), facet(page, Facet.NOTE)) == ([("one", 0)], {"check": 1, "odd": 1})
+    assert page.groups[0].rows[0].notes == ["check", "odd"]
+
+
+def test_the_number_of_queries_does_not_grow(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+    run = store(outcomes("a.py:one", "f"))
+    failure_page(filters())
+    with django_assert_num_queries(7):
+        failure_page(filters())
+    store(outcomes("a.py:two", "ffff"), run=run.slug)
+    failure_page(filters())
+    with django_assert_num_queries(7):
+        failure_page(filters())
+
+
+def test_long_lists_are_paged_and_long_facets_open_on_demand() -> None:
+    store([row for number in range(9) for row in outcomes(f"a.py:t{number}", "ffff")])
+    page = failure_page(FailureFilters(group=Grouping.NONE, page=2))
+    assert (page.page.number, page.page.pages, len(shown(page)), shown(page)[0]) == (2, 2, 11, ("t6", 1))
+    tasks = next(one for one in page.facets if one.facet is Facet.TASK)
+    assert (len(tasks.choices), tasks.more, tasks.whole) == (6, 3, "group=none&all=task")
+    whole = failure_page(FailureFilters(whole=Facet.TASK))
+    assert len(facet(whole, Facet.TASK)) == 9
+
+
+def test_filters_and_their_query() -> None:
+    made = filters("a b", run=("x", "y"), effect="wrong").but(sort="steps", descending=True, page=3)
+    assert made.query() == "run=x&run=y&effect=wrong&q=a+b&sort=-steps&group=none&page=3"
+    assert made.without(Facet.RUN, "x").query() == "run=y&effect=wrong&q=a+b&sort=-steps&group=none"
+    assert FailureFilters().query() == ""
+
+
+def test_errors_are_listed_apart_by_class(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+    birch = store([*outcomes("a.py:one", "pfe"), *outcomes("a.py:two", "nf")], model="birch")
+    store(outcomes("a.py:one", "ee"), model="cedar")
+    with django_assert_num_queries(7):
+        page = error_page(ErrorFilters())
+    assert page.stored == page.page.total == 4
+    assert [(row.model, row.name, row.repetition, row.word, row.kind) for row in page.rows] == [
+        ("birch", "one", 2, "System error", "Harness"),
+        ("birch", "two", 0, "Not graded", "Not graded"),
+        ("cedar", "one", 0, "System error", "Harness"),
+        ("cedar", "one", 1, "System error", "Harness"),
+    ]
+    assert [(choice.title, choice.count) for choice in page.kinds] == [("Harness", 3), ("Not graded", 1)]
+    wanted = ErrorFilters(run=birch.slug, kinds=("harness",))
+    narrowed = error_page(wanted)
+    assert [(choice.title, choice.count, choice.chosen) for choice in narrowed.kinds] == [
+        ("Harness", 1, True),
+        ("Not graded", 1, False),
+    ]
+    assert [(choice.value, choice.count) for choice in narrowed.runs] == [("desk-birch", 1), ("desk-cedar", 2)]
+    (only,) = runs_again(wanted)
+    assert only == Again(run="desk-birch", uid="a.py:one", repetition=2, kind="harness", retryable=only.retryable)
+
+
+def test_a_replaced_error_is_no_error_any_more() -> None:
+    run = store(outcomes("a.py:one", "e"))
+    store(outcomes("a.py:one", "f"), run=run.slug)
+    assert (error_page(ErrorFilters()).stored, failure_page(filters()).total) == (0, 1)
+
+
+def test_hostile_names_stay_values() -> None:
+    bad: dict[str, Any] = {"finish_reason": "'); DROP TABLE runs_run; --\x1f<b>"}
+    store(outcomes("a.py:<img src=x>", "f", **bad))
+    page = failure_page(filters(finish=bad["finish_reason"]))
+    assert (page.total, connection.vendor in {"sqlite", "postgresql"}) == (1, True)
