@@ -32,6 +32,17 @@ def width(part: float, whole: float) -> str:
 
 
 @register.filter
+def share(part: int, whole: int) -> str:
+    """A count of another in whole percent, never rounded to 0% or 100%: `67%`, `<1%`, `>99%`; a dash of nothing."""
+    if not whole:
+        return "–"
+    if 0 < part < whole:
+        percent = round(100 * part / whole)
+        return "<1%" if percent == 0 else ">99%" if percent == 100 else f"{percent}%"
+    return f"{100 * part / whole:.0f}%"
+
+
+@register.filter
 def limit(count: int) -> str:
     """A limit as the settings write it, where a unit is a power of 1,024: `8 GB`, `1.5 MB`."""
     size, unit = float(count), "B"

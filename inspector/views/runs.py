@@ -10,6 +10,7 @@ from inspector.charts.data import Chart
 from inspector.charts.run import TaskLinks, distribution, reliability
 from inspector.filters import run_filters, task_filters
 from inspector.forms import EditRunForm
+from inspector.grid_data import grid_data, grid_view
 from inspector.http import HtmxHttpRequest, redirect_to, render_page, wants_part
 from inspector.price_forms import PricingForm
 from runs.demo_runs import load_demo
@@ -20,6 +21,8 @@ from runs.models.run import Weights
 from runs.prices import PriceError, edit_priced_run
 from runs.queries.numbers import TaskClass
 from runs.queries.prices import price_choices
+from runs.queries.run_failures import run_failures
+from runs.queries.run_grid import run_grid
 from runs.queries.runs import RunPage, run_list, run_or_404, run_page
 from runs.queries.uploads import benchmark_names
 
@@ -43,7 +46,11 @@ def load_example(request: HtmxHttpRequest) -> HttpResponse:
 def detail(request: HtmxHttpRequest, slug: str) -> HttpResponse:
     page = run_page(slug, task_filters(request.GET))
     charts = [] if wants_part(request) or not page.numbers.tasks else _charts(page)
-    return render_page(request, "runs/detail.html", {"page": page, "charts": charts}, partial="tasks")
+    context: dict[str, object] = {"page": page, "charts": charts}
+    if charts:
+        grid = run_grid(slug, grid_view(request.GET))
+        context |= {"failures": run_failures(page.run.pk), "grid": grid, "cells": grid_data(grid)}
+    return render_page(request, "runs/detail.html", context, partial="tasks")
 
 
 def _charts(page: RunPage) -> list[Chart]:

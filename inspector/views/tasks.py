@@ -1,15 +1,27 @@
-"""`/runs/<slug>/tasks/<uid>/`: one task in a run, its attempts side by side."""
+"""`/runs/<slug>/tasks/<uid>/`: one task in a run, its attempts side by side, and the way to one of them."""
 
 from __future__ import annotations
 
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from inspector.filters import page_number
 from inspector.http import HtmxHttpRequest, render_page
-from runs.queries.tasks import task_page
+from runs.queries.tasks import attempt_at, has_task, task_page
 
 
 @require_safe
 def detail(request: HtmxHttpRequest, slug: str, uid: str) -> HttpResponse:
     return render_page(request, "tasks/detail.html", {"page": task_page(slug, uid, page_number(request.GET))})
+
+
+@require_safe
+def repetition(request: HtmxHttpRequest, slug: str, uid: str, repetition: int) -> HttpResponse:
+    """To the attempt that counts at this repetition. An address typed by hand may mean a task whose uid ends so."""
+    found = attempt_at(slug, uid, repetition)
+    if found is not None:
+        return HttpResponseRedirect(reverse("attempt", args=[found]))
+    if has_task(slug, f"{uid}/{repetition}"):
+        return detail(request, slug, f"{uid}/{repetition}")
+    raise Http404("This repetition is not recorded.")

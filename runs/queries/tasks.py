@@ -11,10 +11,11 @@ from runs.payloads import load_record
 from runs.queries.numbers import Counts, TaskClass, class_of
 from runs.queries.paging import Page, page_of
 from runs.queries.runs import RunFacts, padded, run_facts, run_or_404
+from runs.queries.values import stored_value
 from runs.queries.verdicts import NOT_RECORDED, verdict_word
 from runs.records import AttemptRecord, StateSource, Verdict
 
-__all__ = ["AttemptRow", "FirstEffect", "TaskPage", "TaskText", "task_page"]
+__all__ = ["AttemptRow", "FirstEffect", "TaskPage", "TaskText", "attempt_at", "has_task", "task_page"]
 
 REPETITIONS_PER_PAGE = 100
 
@@ -96,6 +97,18 @@ class TaskPage(msgspec.Struct, frozen=True, kw_only=True):
         return max(self.run.k, self.counts.recorded)
 
 
+def attempt_at(slug: str, uid: str, repetition: int) -> int | None:
+    """The id of the attempt that counts at a repetition; None where none is recorded. One query."""
+    if repetition >= 2**31:
+        return None  # more than a column holds
+    attempts = Attempt.objects.filter(run__slug=slug, task__uid=uid, repetition=repetition, current=True)
+    return attempts.values_list("pk", flat=True).first()
+
+
+def has_task(slug: str, uid: str) -> bool:
+    return TaskTally.objects.filter(run__slug=slug, task__uid=uid).exists()
+
+
 def task_page(slug: str, uid: str, page: int = 1) -> TaskPage:
     """A task of a run. Seven queries, however many attempts. Raises Http404."""
     run = run_or_404(slug)
@@ -175,19 +188,15 @@ def _first_effects(attempts: list[int]) -> dict[int, FirstEffect]:
     )
     return {
         effect.attempt_id: FirstEffect(
-            effect.kind, effect.table, effect.key, effect.field, _value(effect.after), _value(effect.required)
+            effect.kind,
+            effect.table,
+            effect.key,
+            effect.field,
+            stored_value(effect.after),
+            stored_value(effect.required),
         )
         for effect in AttemptEffect.objects.filter(pk__in=firsts)
     }
-
-
-def _value(text: str) -> str:
-    """A stored value as people write it: texts without quotes. The empty text stands for no value, as it is stored."""
-    try:
-        value = msgspec.json.decode(text)
-    except msgspec.DecodeError:
-        return f"{text.removeprefix(chr(34))}…" if text else ""
-    return text if not isinstance(value, str) else value or "empty text"
 
 
 def _text(attempts: list[Attempt]) -> TaskText | None:

@@ -19,6 +19,7 @@ __all__ = [
     "json_pretty",
     "shown",
     "shown_lists",
+    "stored_value",
     "unrecorded",
 ]
 
@@ -143,3 +144,12 @@ def _cut(kind: ValueKind, text: str, limit: int) -> Shown:
     if len(text) <= limit:
         return Shown(kind=kind, text=text)
     return Shown(kind=kind, text=text[:limit], cut=len(text))
+
+
+def stored_value(text: str) -> str:
+    """A stored value as people write it: texts without quotes. The empty text stands for no value, as it is stored."""
+    try:
+        value = msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return f"{text.removeprefix(chr(34))}…" if text else ""
+    return text if not isinstance(value, str) else value or "empty text"
