@@ -79,8 +79,6 @@ CSRF_COOKIE_SECURE = HTTPS
 
 # --- Accounts (server mode) -------------------------------------------------------------------------------------------
 
-LOGIN_URL = "login"
-LOGIN_REDIRECT_URL = "runs"
 AUTH_PASSWORD_VALIDATORS = [
     {
         "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",

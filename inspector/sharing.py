@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import re
 import secrets
 from datetime import datetime
 from enum import StrEnum
@@ -25,6 +26,9 @@ __all__ = [
 ]  # fmt: skip
 
 _SALT = "inspector.sharing"
+_ADDRESS = re.compile(r"[A-Za-z0-9_-]{1,100}")
+"""What a token or a leaderboard's name can be. A database may refuse to look for other signs."""
+
 _MOST_LISTED = 100
 TOKEN_BYTES = 24
 """192 bits: 32 characters in a link."""
@@ -73,8 +77,10 @@ def seen(page: BoardPage, parts: frozenset[Part]) -> BoardPage:
 def find_share(address: str) -> Share | None:
     """The share that an address opens: by the token of its link, or by the name of a public leaderboard.
 
-    None for one that never was, was withdrawn or has expired: they cannot be told apart. One query, whatever comes.
+    None for one that never was, was withdrawn or has expired: they cannot be told apart. At most one query.
     """
+    if _ADDRESS.fullmatch(address) is None:
+        return None
     digest = _hash(address)
     by_name = Q(public=True, leaderboard__slug=address)
     for share in Share.objects.select_related("leaderboard__price_list").filter(Q(token_hash=digest) | by_name):
