@@ -41,7 +41,8 @@ def names_of(rows: Iterable[BoardRow]) -> str:
 
 
 def base(rows: Sequence[BoardRow], k: int, placed: int) -> str:
-    """`507 tasks, 20 repetitions. 14 of 19 models placed.` Rows with a different base are named."""
+    """`507 tasks, 20 repetitions. 18 published, not measured here. 14 of 19 models placed.` Rows with a different base
+    are named."""
     if not rows:
         return "No model is shown."
     tasks = Counter(row.tasks for row in rows).most_common(1)[0][0]
@@ -50,6 +51,9 @@ def base(rows: Sequence[BoardRow], k: int, placed: int) -> str:
     if others:
         listed = "; ".join(f"{row.name}: {plural(row.tasks, 'task')}, {plural(row.k, 'repetition')}" for row in others)
         said += f" Different: {listed}."
+    published = sum(row.kind is Kind.PUBLISHED for row in rows)
+    if published:
+        said += f" {counted(published)} {NOT_MEASURED_HERE}."
     if placed < len(rows):
         said += f" {counted(placed)} of {plural(len(rows), 'model')} placed."
     return said

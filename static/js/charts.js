@@ -147,7 +147,7 @@
     const chart = box.closest(".chart");
     const worth = palette();
     const { layout } = figure;
-    const words = [chart.querySelector(".chart-caption")?.textContent ?? "", location.host].join("  ·  ");
+    const words = chart.querySelector(".chart-caption")?.textContent ?? "";
     const margin = { ...layout.margin };
     margin.t += 44;
     margin.b += 30;
@@ -155,8 +155,7 @@
     const title = chart.querySelector("h2")?.textContent ?? "";
     const escaped = text => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
     const height = layout.height + 74;
-    const inner = height - margin.t - margin.b;
-    if (layout.legend?.y) layout.legend.y *= (layout.height - layout.margin.t - layout.margin.b) / inner;
+    if (layout.legend) layout.legend.y = 30 / height;
     layout.annotations = [
       ...(layout.annotations ?? []),
       {

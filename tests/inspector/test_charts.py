@@ -97,7 +97,7 @@ def test_breadth_against_consistency_draws_what_the_rows_say() -> None:
         if row.solved is not None and row.all_k is not None
     }
     assert (chart.caption, chart.notes) == (
-        "507 tasks, 20 repetitions. 14 of 19 models placed.",
+        "507 tasks, 20 repetitions. 18 published, not measured here. 14 of 19 models placed.",
         (
             "Not placed, breadth not published: GPT-5.6 Sol, Claude Sonnet 4.6, GPT-6 Astra, Claude Opus 4.6, "
             "Qwen3.5-9B.",
@@ -205,7 +205,10 @@ def test_domains_with_their_means_over_the_published_models() -> None:
     assert chart.table.columns == ("Model", "Retail", "Auto insurance", "Travel", "Neobank", "Consulting")
     mean = row_of(chart, "Mean of the models")
     assert (mean.cells[0].text, mean.cells[1].text) == ("59.52%", "33.83%")
-    assert chart.caption == "507 tasks, 20 repetitions. Means are over 18 models, each counted once."
+    assert (
+        chart.caption
+        == "507 tasks, 20 repetitions. 18 published, not measured here. Means are over 18 models, each counted once."
+    )
 
 
 @pytest.mark.parametrize("board", BOARDS)
@@ -311,7 +314,8 @@ def test_prices_in_another_currency_are_not_drawn_beside() -> None:
 def test_rows_over_other_tasks_or_repetitions_are_named() -> None:
     chart = breadth_consistency([*published_rows(), measured_row(tasks=12, k=3)], K)
     assert chart.caption == (
-        "507 tasks, 20 repetitions. Different: aster-large: 12 tasks, 3 repetitions. 14 of 19 models placed."
+        "507 tasks, 20 repetitions. Different: aster-large: 12 tasks, 3 repetitions. 18 published, not measured here. "
+        "14 of 19 models placed."
     )
 
 
