@@ -7,7 +7,8 @@ from typing import NamedTuple
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
-from inspector.board_charts import board_charts
+from inspector.board_charts import board_charts, thresholds
+from inspector.filters import chart_threshold
 from inspector.http import HtmxHttpRequest
 from runs.boards import Board
 from runs.kept import Kept
@@ -15,7 +16,7 @@ from runs.queries.leaderboards import BoardPage
 
 __all__ = ["Body", "board_body"]
 
-_SWITCHES = frozenset({"by", "errors", "weights", "published"})
+_SWITCHES = frozenset({"by", "charts", "errors", "published", "weights"})
 
 
 class Body(NamedTuple):
@@ -42,6 +43,13 @@ def board_body(request: HtmxHttpRequest, page: BoardPage) -> Body:
 
 
 def _draw(request: HtmxHttpRequest, page: BoardPage) -> Body:
-    charts = board_charts(page, links=True)
-    context = {"page": page, "links": True, "rank_links": True, "charts": charts}
+    least = chart_threshold(request.GET)
+    charts = board_charts(page, links=True, least=least)
+    context = {
+        "page": page,
+        "links": True,
+        "rank_links": True,
+        "charts": charts,
+        "thresholds": thresholds(page, least),
+    }
     return Body(render_to_string("leaderboards/_body.html", context, request=request), bool(charts))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from django.urls import reverse
 
 from inspector.charts.data import BoardRow, Chart, Kind, Standing, Weights
@@ -10,18 +12,35 @@ from runs.boards import Board, Row
 from runs.costs import Placed
 from runs.queries.leaderboards import BoardPage
 
-__all__ = ["board_charts", "chart_rows"]
+__all__ = ["THRESHOLDS", "Threshold", "board_charts", "chart_rows", "thresholds"]
+
+THRESHOLDS = (10, 25, 50)
+"""The pass@1 in percent under which a reader can leave models out of the charts."""
 
 
-def board_charts(page: BoardPage, *, links: bool, least: float = 0.0) -> list[Chart]:
-    """`least`: the pass@1 under which models are left out. `links`: whether a click leads to the run."""
+class Threshold(NamedTuple):
+    percent: int
+    """0: all models."""
+    chosen: bool
+
+
+def thresholds(page: BoardPage, least: int) -> list[Threshold]:
+    """What a reader can choose from: those that leave some models out and some in. Empty where there is none."""
+    shares = [row.pass_at_1.value or 0.0 for row in page.board.rows]
+    offered = [percent for percent in THRESHOLDS if 1 < sum(share >= percent / 100 for share in shares) < len(shares)]
+    return [Threshold(percent, percent == least) for percent in (0, *offered)] if offered or least else []
+
+
+def board_charts(page: BoardPage, *, links: bool, least: int = 0) -> list[Chart]:
+    """`least`: the pass@1 in percent under which models are left out. `links`: whether a click leads to the run."""
     board = page.board
     rows = chart_rows(board, links=links)
-    charts = [breadth_consistency(rows, board.k, least=least), survival(rows, board.k, least=least)]
+    share = least / 100
+    charts = [breadth_consistency(rows, board.k, least=share), survival(rows, board.k, least=share)]
     if board.columns_with_costs:
-        charts += [cost_success(rows, board.k, least=least), cost_dependable(rows, board.k, least=least)]
+        charts += [cost_success(rows, board.k, least=share), cost_dependable(rows, board.k, least=share)]
     if len(board.domains) > 1:
-        charts.append(domain_heat(rows, board.k, least=least))
+        charts.append(domain_heat(rows, board.k, least=share))
     return charts
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from django.http import QueryDict
 
+from inspector.board_charts import THRESHOLDS
 from runs.boards import BoardView, Order
 from runs.metrics import ErrorRule
 from runs.queries.numbers import TaskClass
 from runs.queries.runs import RUN_SORTS, TASK_SORTS, RunFilters, TaskFilters
 
-__all__ = ["board_view", "error_rule", "page_number", "run_filters", "task_filters"]
+__all__ = ["board_view", "chart_threshold", "error_rule", "page_number", "run_filters", "task_filters"]
 
 _LONGEST = 200
 
@@ -58,6 +59,12 @@ def board_view(query: QueryDict) -> BoardView:
         weights=weights if weights in {"proprietary", "open"} else "",
         with_published=query.get("published") != "no",
     )
+
+
+def chart_threshold(query: QueryDict) -> int:
+    """`?charts=25`: the pass@1 in percent under which the charts of a leaderboard leave models out; 0: none."""
+    text = query.get("charts", "")
+    return int(text) if text in {str(percent) for percent in THRESHOLDS} else 0
 
 
 def page_number(query: QueryDict) -> int:

@@ -19,10 +19,10 @@ from django.utils.cache import patch_cache_control
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_safe
 
-from inspector.board_charts import board_charts
+from inspector.board_charts import board_charts, thresholds
 from inspector.board_file import file_answer
 from inspector.board_picture import board_picture
-from inspector.filters import board_view
+from inspector.filters import board_view, chart_threshold
 from inspector.http import HtmxHttpRequest, render_page
 from inspector.models import Share
 from inspector.sharing import Part, find_share, seen, visible_parts
@@ -98,11 +98,13 @@ def picture(request: HtmxHttpRequest, shared: Shared) -> HttpResponse:
 
 def _context(request: HtmxHttpRequest, shared: Shared) -> dict[str, object]:
     address = str(request.resolver_match.kwargs["address"]) if request.resolver_match else ""
+    least = chart_threshold(request.GET)
     return {
         "page": shared.page,
         "share": shared.share,
         "links": Part.RUNS in shared.parts,
-        "charts": board_charts(shared.page, links=Part.RUNS in shared.parts),
+        "charts": board_charts(shared.page, links=Part.RUNS in shared.parts, least=least),
+        "thresholds": thresholds(shared.page, least),
         "listed": Part.LISTED in shared.parts,
         "shared_as": address,
         "address": request.build_absolute_uri(reverse("share", args=[address])),

@@ -82,6 +82,18 @@ def test_the_switches_are_in_the_address(client: Client, board: Leaderboard) -> 
     assert "System errors are left out of pass@1." in switched
 
 
+def test_models_are_left_out_of_the_charts_by_the_address(client: Client) -> None:
+    make_reference()
+    whole = text_of(client, f"/leaderboards/{REFERENCE_SLUG}/")
+    part = text_of(client, f"/leaderboards/{REFERENCE_SLUG}/?charts=25")
+    assert 'aria-current="true">All</a><a href="?charts=10#charts">from 10% pass@1</a>' in whole
+    assert 'href="?charts=25#charts" aria-current="true">from 25% pass@1</a>' in part
+    left_out = "Left out, 4 models under 25% pass@1: o3-pro, Grok-4.3, Qwen3.5-9B, Mistral-Large-3."
+    assert (whole.count(left_out), part.count(left_out)) == (0, 5)
+    assert "Mistral-Large-3" in part.split('id="charts"')[0]  # the ranking keeps all
+    assert text_of(client, f"/leaderboards/{REFERENCE_SLUG}/?charts=26").count("Left out,") == 0
+
+
 def test_an_address_with_other_words_is_as_good_as_none(client: Client, board: Leaderboard, rf) -> None:  # type: ignore[no-untyped-def]
     query = rf.get("/?by=all&errors=excluded&weights=open&published=no").GET
     assert board_view(query) == BoardView(
