@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from inspector.views import failures
+from inspector.views import failures, notes
 
 failure_routes: list[URLPattern] = [
     path("failures/", failures.index, name="failures"),
@@ -13,4 +13,9 @@ failure_routes: list[URLPattern] = [
     path("failures/views/<int:pk>/forget/", failures.forget, name="view_forget"),
     path("failures/errors/", failures.errors, name="errors"),
     path("failures/errors/again.<str:kind>", failures.again, name="errors_again"),
+    path("notes/", notes.index, name="notes"),
+    path("notes/notes.json", notes.export, name="notes_export"),
+    path("notes/import/", notes.import_notes, name="notes_import"),
+    path("notes/<int:pk>/delete/", notes.delete, name="note_delete"),
+    path("attempts/<int:pk>/notes/", notes.of_attempt, name="attempt_notes"),
 ]

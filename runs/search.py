@@ -19,7 +19,8 @@ from runs.payloads import load_record
 from runs.transcripts import Query, spaced, transcript_text, words_of
 
 __all__ = [
-    "anything_waits", "clear", "create_index", "drop_index", "forget", "index_some", "matching", "queue_all", "write",
+    "anything_waits", "clear", "create_index", "drop_index", "forget", "index_some", "insert", "matching", "queue_all",
+    "write",
 ]  # fmt: skip
 
 _BATCH = 100
@@ -47,7 +48,7 @@ def drop_index(connection: BaseDatabaseWrapper) -> None:
 def write(texts: Sequence[tuple[int, str]]) -> None:
     """Takes up new attempts: id and `transcript_text`. Part of the transaction that stores them."""
     if _is_sqlite():
-        _insert(texts)
+        insert(texts)
     else:
         PendingTranscript.objects.bulk_create(PendingTranscript(attempt_id=pk) for pk, _ in texts)
 
@@ -74,7 +75,7 @@ def index_some(limit: int = _BATCH) -> int:
         waiting = PendingTranscript.objects.select_for_update(skip_locked=True, of=("self",)).order_by("pk")
         ids = [pending.pk for pending in waiting[:limit]]
         if ids:
-            _insert(_texts(ids))
+            insert(_texts(ids))
             PendingTranscript.objects.filter(pk__in=ids).delete()
     return len(ids)
 
@@ -116,7 +117,8 @@ def _is_sqlite() -> bool:
     return connection.vendor == "sqlite"
 
 
-def _insert(texts: Iterable[tuple[int, str]]) -> None:
+def insert(texts: Iterable[tuple[int, str]]) -> None:
+    """Puts texts of attempts (ids) into the index. None of them may be in it yet."""
     with connection.cursor() as cursor:
         if _is_sqlite():
             cursor.executemany(

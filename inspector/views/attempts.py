@@ -19,6 +19,7 @@ from runs.queries.attempts import (
     attempt_step_text,
     attempt_value,
 )
+from runs.queries.notes import notes_of
 
 _PARTIALS = ("steps", "state", "task", "raw")
 _LONGEST = 200
@@ -37,7 +38,9 @@ def detail(request: HtmxHttpRequest, pk: int) -> HttpResponse:
     if page is None:
         raise Http404(_NOT_HERE)
     part = request.GET.get("part", "")
-    return render_page(request, "attempts/detail.html", {"page": page}, partial=part if part in _PARTIALS else None)
+    if part in _PARTIALS:
+        return render_page(request, "attempts/detail.html", {"page": page}, partial=part)
+    return render_page(request, "attempts/detail.html", {"page": page, "notes": notes_of(pk)})
 
 
 @require_safe

@@ -1,0 +1,76 @@
+"""What pages show of notes."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from urllib.parse import urlencode
+
+import msgspec
+
+from runs.models import Note
+from runs.notes import known_labels
+from runs.queries.paging import Page, page_of
+
+__all__ = ["NoteRow", "NotesPage", "notes_of", "notes_page"]
+
+NOTES_PER_PAGE = 50
+_MOST_ON_ATTEMPT = 200
+
+
+class NoteRow(msgspec.Struct, frozen=True, kw_only=True):
+    pk: int
+    attempt: int
+    step: int | None
+    label: str
+    text: str
+    author: str
+    created_at: datetime
+    where: str = ""
+    """The task's name; only in a list over attempts, as the next two."""
+    model: str = ""
+    repetition: int = 0
+
+    @property
+    def query(self) -> str:
+        """Of the address that lists the failures with its label."""
+        return urlencode({"note": self.label})
+
+
+class NotesPage(msgspec.Struct, frozen=True, kw_only=True):
+    rows: list[NoteRow]
+    page: Page
+    labels: list[str]
+
+
+def notes_of(attempt: int) -> list[NoteRow]:
+    """The notes on an attempt: on the whole first, then by step. One query."""
+    notes = Note.objects.filter(attempt=attempt).order_by("created_at", "pk")[:_MOST_ON_ATTEMPT]
+    return sorted((_row(note) for note in notes), key=lambda row: row.step or 0)
+
+
+def notes_page(number: int) -> NotesPage:
+    """All notes, the latest first."""
+    page = page_of(Note.objects.count(), number, NOTES_PER_PAGE)
+    notes = Note.objects.select_related("attempt__run", "attempt__task").order_by("-created_at", "-pk")
+    rows = [
+        msgspec.structs.replace(
+            _row(note),
+            where=note.attempt.task.name,
+            model=note.attempt.run.model,
+            repetition=note.attempt.repetition,
+        )
+        for note in notes[max(0, page.first - 1) : page.last]
+    ]
+    return NotesPage(rows=rows, page=page, labels=known_labels())
+
+
+def _row(note: Note) -> NoteRow:
+    return NoteRow(
+        pk=note.pk,
+        attempt=note.attempt_id,
+        step=note.step,
+        label=note.label,
+        text=note.text,
+        author=note.author,
+        created_at=note.created_at,
+    )
