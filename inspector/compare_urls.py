@@ -11,4 +11,6 @@ comparison_routes: list[URLPattern] = [
     # Before the task's own page, whose uid may hold any text.
     path("runs/<slug:slug>/tasks/<uid:uid>/<int:repetition>/", tasks.repetition, name="run_repetition"),
     path("attempts/<int:left>/vs/<int:right>/", compare.attempts, name="compare_attempts"),
+    path("compare/", compare.runs, name="compare_runs"),
+    path("tasks/<uid:uid>/", tasks.across, name="task"),
 ]

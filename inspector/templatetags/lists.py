@@ -43,6 +43,15 @@ def share(part: int, whole: int) -> str:
 
 
 @register.filter
+def signed(difference: float | None) -> str:
+    """A difference of shares in points, with its sign: `+3.2`, `−10.0`, `0.0`; a dash for None."""
+    if difference is None:
+        return "–"
+    text = f"{abs(difference) * 100:.1f}"
+    return text if float(text) == 0 else f"{'+' if difference > 0 else '−'}{text}"
+
+
+@register.filter
 def limit(count: int) -> str:
     """A limit as the settings write it, where a unit is a power of 1,024: `8 GB`, `1.5 MB`."""
     size, unit = float(count), "B"

@@ -5,9 +5,13 @@ from __future__ import annotations
 from django.http import HttpResponse, QueryDict
 from django.views.decorators.http import require_safe
 
+from inspector.charts.compare import moved
+from inspector.charts.data import Chart
 from inspector.filters import page_number
-from inspector.http import HtmxHttpRequest, render_page
+from inspector.http import HtmxHttpRequest, render_page, wants_part
+from inspector.pair_filters import pair_filters
 from runs.queries.compare import compare_page
+from runs.queries.compare_runs import compared_runs
 from runs.queries.compare_structs import CompareView, ShowLines
 
 
@@ -15,6 +19,15 @@ from runs.queries.compare_structs import CompareView, ShowLines
 def attempts(request: HtmxHttpRequest, left: int, right: int) -> HttpResponse:
     page = compare_page(left, right, _view(request.GET))
     return render_page(request, "compare/attempts.html", {"page": page})
+
+
+@require_safe
+def runs(request: HtmxHttpRequest) -> HttpResponse:
+    page = compared_runs(pair_filters(request.GET))
+    charts: list[Chart] = []
+    if page.comparison is not None and page.comparison.tasks and not wants_part(request):
+        charts = [moved(page.comparison, *page.names)]
+    return render_page(request, "compare/runs.html", {"page": page, "charts": charts}, partial="found")
 
 
 def _view(query: QueryDict) -> CompareView:

@@ -1,4 +1,4 @@
-"""`/runs/<slug>/tasks/<uid>/`: one task in a run, its attempts side by side, and the way to one of them."""
+"""`/runs/<slug>/tasks/<uid>/`: one task in a run, and the way to an attempt. `/tasks/<uid>/`: it across all runs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from django.views.decorators.http import require_safe
 
 from inspector.filters import page_number
 from inspector.http import HtmxHttpRequest, render_page
+from runs.queries.task_runs import task_across
 from runs.queries.tasks import attempt_at, has_task, task_page
 
 
@@ -25,3 +26,9 @@ def repetition(request: HtmxHttpRequest, slug: str, uid: str, repetition: int) -
     if has_task(slug, f"{uid}/{repetition}"):
         return detail(request, slug, f"{uid}/{repetition}")
     raise Http404("This repetition is not recorded.")
+
+
+@require_safe
+def across(request: HtmxHttpRequest, uid: str) -> HttpResponse:
+    page = task_across(uid, request.GET.get("benchmark", ""))
+    return render_page(request, "tasks/across.html", {"page": page})
