@@ -7,8 +7,9 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 
-from runs.boards import ALL_COLUMNS, Column, Order
+from runs.boards import Column, Order
 from runs.boards.edit import BoardChanges
+from runs.boards.inputs import USUAL_COLUMNS
 from runs.metrics import ErrorRule
 from runs.models import Leaderboard
 from runs.queries.leaderboards import BoardChoices
@@ -97,7 +98,7 @@ class BoardForm(forms.Form):
     def first() -> dict[str, Any]:
         """What the form of a new board shows."""
         return {
-            "columns": [column.value for column in ALL_COLUMNS if column is not Column.CAMPAIGN],
+            "columns": [column.value for column in USUAL_COLUMNS],
             "order": Order.PASS_AT_1.value,
             "error_rule": ErrorRule.AS_FAILED.value,
         }

@@ -9,6 +9,7 @@ from functools import lru_cache
 from PIL import Image, ImageDraw, ImageFont
 
 from runs.boards import Row, ordered_by
+from runs.metrics import Method
 from runs.queries.leaderboards import BoardPage
 
 __all__ = ["board_picture"]
@@ -19,6 +20,7 @@ _ROWS = 7
 _TOP, _STEP = 222, 48
 _LINE = (640, 1010)
 """Where the intervals lie."""
+_DASH = 4
 _PAPER, _INK, _INK_2, _GRID, _ACCENT, _FAIL = "#ffffff", "#1a1e1c", "#5f6763", "#e3e5df", "#3346c3", "#b3380f"
 
 
@@ -66,7 +68,11 @@ def _row(draw: ImageDraw.ImageDraw, page: BoardPage, row: Row, y: int) -> None:
         return
     if figure.interval is not None:
         ends = [_along(page, share) for share in (figure.interval.low, figure.interval.high)]
-        draw.line((ends[0], middle, ends[1], middle), fill=colour, width=4)
+        if figure.interval.method is Method.WIDEST:
+            for at in range(round(ends[0]), round(ends[1]), _DASH * 2):
+                draw.line((at, middle, min(at + _DASH, ends[1]), middle), fill=colour, width=3)
+        else:
+            draw.line((ends[0], middle, ends[1], middle), fill=colour, width=4)
     x = _along(page, figure.value)
     draw.ellipse((x - 7, middle - 7, x + 7, middle + 7), fill=colour)
     _text(draw, (high + 24, y), f"{figure.value:.1%}", 30, _INK)

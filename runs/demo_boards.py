@@ -42,8 +42,8 @@ def board_demo_runs(runs: Sequence[Run]) -> Leaderboard:
     return create_board(
         BoardChanges(
             title=_BOARD,
-            text="The three example runs. Their models, and the prices of these, are invented; a desk that hires out "
-            "tools is to be left to one of them.",
+            text="Three invented models, with invented prices, at a desk that hires out tools: which of them can it be "
+            "left to?",
             runs=tuple(run.slug for run in runs),
             by_weights=False,
         ),

@@ -6,7 +6,7 @@ import msgspec
 from django.db import transaction
 from django.utils.text import slugify
 
-from runs.boards.inputs import Column, Order
+from runs.boards.inputs import USUAL_COLUMNS, Column, Order
 from runs.errors import RunsError
 from runs.metrics import ErrorRule
 from runs.models import Leaderboard, LeaderboardFreeze, LeaderboardRun, PriceList, Run
@@ -30,7 +30,7 @@ class BoardChanges(msgspec.Struct, frozen=True, kw_only=True):
     runs: tuple[str, ...] = ()
     """Addresses (slugs); one that is gone is left out."""
     published: tuple[str, ...] = ()
-    columns: tuple[Column, ...] = tuple(Column)
+    columns: tuple[Column, ...] = USUAL_COLUMNS
     order: Order = Order.PASS_AT_1
     error_rule: ErrorRule = ErrorRule.AS_FAILED
     k: int | None = None

@@ -10,7 +10,10 @@ from runs.costs import Price, StatedCost, TaskUsage, Tokens
 from runs.metrics import ErrorRule, TaskOutcome
 from runs.published import PublishedResults
 
-__all__ = ["ALL_COLUMNS", "BoardInputs", "BoardSettings", "BoardView", "Column", "Order", "RunInput", "TaskCounts"]
+__all__ = [
+    "ALL_COLUMNS", "USUAL_COLUMNS", "BoardInputs", "BoardSettings", "BoardView", "Column", "Order", "RunInput",
+    "TaskCounts",
+]  # fmt: skip
 
 
 class Order(StrEnum):
@@ -34,6 +37,8 @@ class Column(StrEnum):
 
 
 ALL_COLUMNS = tuple(Column)
+USUAL_COLUMNS = tuple(column for column in Column if column not in {Column.ERRORS, Column.CAMPAIGN})
+"""Of a new board."""
 
 
 class TaskCounts(msgspec.Struct, frozen=True, array_like=True):

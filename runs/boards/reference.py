@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runs.boards.inputs import ALL_COLUMNS, Order
+from runs.boards.inputs import USUAL_COLUMNS, Order
 from runs.metrics import ErrorRule
 from runs.models import Leaderboard
 from runs.published import THINKINGBOX_BENCH_RESULTS
@@ -19,10 +19,9 @@ def make_reference() -> Leaderboard:
         slug=REFERENCE_SLUG,
         defaults={
             "title": results.benchmark,
-            "text": "The results that were published for this benchmark, none of them measured here. Put your own runs "
-            "beside them with Edit.",
+            "text": "The results that were published for this benchmark; none of them was measured here.",
             "published": [model.name for model in results.models],
-            "columns": [column.value for column in ALL_COLUMNS],
+            "columns": [column.value for column in USUAL_COLUMNS],
             "order": Order.PASS_AT_1.value,
             "error_rule": ErrorRule.AS_FAILED.value,
         },

@@ -26,7 +26,7 @@ MODELS = [
     "Qwen3.5-9B",
     "Mistral-Large-3",
 ]
-COLUMNS = ["interval", "domains", "solved", "all_k", "retention", "errors", "cost_per_success", "cost_per_dependable"]
+COLUMNS = ["interval", "domains", "solved", "all_k", "retention", "cost_per_success", "cost_per_dependable"]
 
 
 def add(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> None:
@@ -35,8 +35,7 @@ def add(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> None:
         slug="thinkingbox-bench-v1-0",
         defaults={
             "title": "ThinkingBox-Bench v1.0",
-            "text": "The results that were published for this benchmark, none of them measured here. Put your own runs "
-            "beside them with Edit.",
+            "text": "The results that were published for this benchmark; none of them was measured here.",
             "published": MODELS,
             "columns": COLUMNS,
             "order": "pass_at_1",

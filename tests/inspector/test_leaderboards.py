@@ -35,7 +35,13 @@ def board() -> Leaderboard:
     listed = create_list("Desk", [Price(model="ash", input=Decimal(2), output=Decimal(1))])
     price_run(ash, PricingChoice(price_list=listed.pk))
     return create_board(
-        BoardChanges(title="Desk", text="For a desk.", runs=(ash.slug, birch.slug), published=("o3-pro",))
+        BoardChanges(
+            title="Desk",
+            text="For a desk.",
+            runs=(ash.slug, birch.slug),
+            published=("o3-pro",),
+            columns=tuple(Column),
+        )
     )
 
 
