@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from inspector.views import failures, notes
+from inspector.views import failures, notes, search
 
 failure_routes: list[URLPattern] = [
     path("failures/", failures.index, name="failures"),
@@ -13,6 +13,8 @@ failure_routes: list[URLPattern] = [
     path("failures/views/<int:pk>/forget/", failures.forget, name="view_forget"),
     path("failures/errors/", failures.errors, name="errors"),
     path("failures/errors/again.<str:kind>", failures.again, name="errors_again"),
+    path("failures/next/", failures.look, name="look_next"),
+    path("search/", search.index, name="search"),
     path("notes/", notes.index, name="notes"),
     path("notes/notes.json", notes.export, name="notes_export"),
     path("notes/import/", notes.import_notes, name="notes_import"),

@@ -19,6 +19,7 @@ from runs.models import SavedView
 from runs.queries.errors import error_page, runs_again
 from runs.queries.failure_rows import FailureRow
 from runs.queries.failures import failed_rows, failure_page
+from runs.queries.look_next import look_next
 from runs.saved_views import LONGEST_NAME, save_view, saved_views
 
 _HEAD = (
@@ -55,6 +56,12 @@ def forget(request: HtmxHttpRequest, pk: int) -> HttpResponse:
     view = get_object_or_404(SavedView, pk=pk)
     view.delete()
     return redirect_to(request, f"{reverse('failures')}?{view.query}")
+
+
+@require_safe
+def look(request: HtmxHttpRequest) -> HttpResponse:
+    """What deserves a look; for htmx the list alone, for the page of runs."""
+    return render_page(request, "failures/next.html", {"looks": look_next()}, partial="next")
 
 
 @require_safe

@@ -6,7 +6,7 @@ hundred bytes an attempt. A run that is being read is read anew with each chunk 
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,7 +18,7 @@ import numpy.typing as npt
 from django.db.models import Model
 
 from runs.facets import Mask, Relation, encode, merge
-from runs.models import Attempt, AttemptEffect, AttemptLabel, AttemptRubric, Note, Run, ToolUse
+from runs.models import Attempt, AttemptEffect, AttemptLabel, AttemptRubric, Note, Run, TaskTally, ToolUse
 from runs.records import Verdict
 
 __all__ = ["SORTS", "Facet", "FailureIndex", "difference_key", "failure_index"]
@@ -50,6 +50,10 @@ class Facet(StrEnum):
     RUBRIC = "rubric"
     FINISH = "finish"
     DISAGREES = "disagrees"
+    LONE = "lone"
+    """The only failure at a task of which the run passed all other attempts that the benchmark asks for."""
+    ALIKE = "alike"
+    """At a task that no model ever passed, and at which every model made this same first difference."""
     NOTE = "note"
 
 
@@ -58,7 +62,8 @@ SORTS = frozenset({"task", "model", *_NUMBERS})
 """What the list can be put in order by."""
 
 _OF_ATTEMPT = (
-    Facet.TASK, Facet.DOMAIN, Facet.SIGNATURE, Facet.LOOKED, Facet.CLAIMED, Facet.FINISH, Facet.DISAGREES, Facet.SAME,
+    Facet.TASK, Facet.DOMAIN, Facet.SIGNATURE, Facet.LOOKED, Facet.CLAIMED, Facet.FINISH, Facet.DISAGREES, Facet.LONE,
+    Facet.SAME,
 )  # fmt: skip
 _OF_EFFECT = (Facet.EFFECT, Facet.TABLE, Facet.FIELD)
 
@@ -71,6 +76,8 @@ class _RunPart:
     numbers: dict[str, npt.NDArray[np.float64]]
     """What is sorted by; NaN where it is not known."""
     relations: tuple[Relation, ...]
+    passed: dict[str, int]
+    """Task → how often the run passed it, for each task that it tried."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +139,7 @@ _merged: tuple[tuple[object, ...], FailureIndex] | None = None
 
 
 def failure_index() -> FailureIndex:
-    """The failed attempts as they are stored now. One query; six more for each run that changed since the last time."""
+    """The failed attempts as they are stored now. One query; seven more for each run that changed since."""
     global _merged
     rows = Run.objects.order_by("pk").values_list("pk", "created_at", "tallied", "slug", "model", named=True)
     runs = list(rows)
@@ -166,7 +173,7 @@ def _part(pk: int, created_at: datetime, tallied: int) -> _RunPart:
 
 
 def _merge(parts: Sequence[tuple[str, str, _RunPart]]) -> FailureIndex:
-    empty = _RunPart(np.empty(0, dtype=np.int64), {name: np.empty(0) for name in _NUMBERS}, _relations(0, [], {}))
+    empty = _RunPart(np.empty(0, dtype=np.int64), {name: np.empty(0) for name in _NUMBERS}, _relations(0, [], {}), {})
     filled = [(slug, model, part) for slug, model, part in parts if len(part.ids)] or [("", "", empty)]
     lengths = [len(part.ids) for _, _, part in filled]
     starts = [0, *np.cumsum(lengths).tolist()]
@@ -183,11 +190,35 @@ def _merge(parts: Sequence[tuple[str, str, _RunPart]]) -> FailureIndex:
         ),
     )
     relations[0] = _beside(relations[0], runs)
+    relations[0] = _beside(relations[0], _alike(relations[0], [(model, part.passed) for _, model, part in parts]))
     return FailureIndex(
         ids=np.concatenate([part.ids for _, _, part in filled]),
         numbers={name: np.concatenate([part.numbers[name] for _, _, part in filled]) for name in _NUMBERS},
         relations=tuple(relations),
     )
+
+
+def _alike(attempts: Relation, passed: Sequence[tuple[str, dict[str, int]]]) -> Relation:
+    """Marks failures at tasks that no model ever passed and at which all, at least two, made the same difference."""
+    models: defaultdict[str, set[str]] = defaultdict(set)
+    solved: set[str] = set()
+    for model, tasks in passed:
+        for uid, count in tasks.items():
+            models[uid].add(model)
+            if count:
+                solved.add(uid)
+    names = {facet: attempts.values[facet] for facet in (Facet.TASK, Facet.SAME, Facet.MODEL)}
+    columns = [attempts.codes[facet] for facet in names]
+    made: Counter[tuple[int, int]] = Counter()
+    for task, same, _ in np.unique(np.stack(columns, axis=1), axis=0).tolist():
+        made[task, same] += 1
+    everyone = {
+        (task, same)
+        for (task, same), count in made.items()
+        if names[Facet.SAME][same] and (uid := names[Facet.TASK][task]) not in solved and count == len(models[uid]) > 1
+    }
+    pairs = zip(columns[0].tolist(), columns[1].tolist(), strict=True)
+    return encode((Facet.ALIKE,), ((at, (_yes(pair in everyone),)) for at, pair in enumerate(pairs)))
 
 
 def _beside(first: Relation, second: Relation) -> Relation:
@@ -208,6 +239,15 @@ def _read(run: int) -> _RunPart:
     ids = [row.pk for row in attempts]
     place = {pk: number for number, pk in enumerate(ids)}
     effects = list(_narrow(AttemptEffect, run, place, "kind", "table", "field", "after", "required"))
+    tallies = TaskTally.objects.filter(run=run).values_list(
+        "task__uid", "passed", "failed", "recorded", "run__repetitions"
+    )
+    passed = {uid: count for uid, count, *_ in tallies}
+    alone = {
+        uid
+        for uid, count, failed, recorded, k in tallies
+        if failed == 1 and count == recorded - 1 and recorded >= k > 1
+    }
     first: dict[int, str] = {}
     for at, effect in effects:
         first.setdefault(at, difference_key(*effect))
@@ -221,6 +261,7 @@ def _read(run: int) -> _RunPart:
             _yes(row.claimed_success),
             row.finish_reason,
             _yes(row.disagrees),
+            _yes(row.task__uid in alone),
             first.get(number, ""),
         )
         for number, row in enumerate(attempts)
@@ -238,7 +279,7 @@ def _read(run: int) -> _RunPart:
         for row in attempts
     ]
     numbers["tokens"] = np.array(tokens, dtype=np.float64)
-    return _RunPart(np.array(ids, dtype=np.int64), numbers, _relations(len(attempts), rows, narrow))
+    return _RunPart(np.array(ids, dtype=np.int64), numbers, _relations(len(attempts), rows, narrow), passed)
 
 
 def _relations(

@@ -29,6 +29,8 @@ FACET_TITLES = {
     Facet.RUBRIC: "Rubric failed",
     Facet.FINISH: "Finish reason",
     Facet.DISAGREES: "Check and diff disagree",
+    Facet.LONE: "Only failure of its task",
+    Facet.ALIKE: "All models fail alike",
     Facet.NOTE: "Label of a note",
 }
 _EMPTY = {

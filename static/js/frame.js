@@ -24,6 +24,17 @@
   document.addEventListener("htmx:afterRequest", event => {
     if (event.detail.successful) clear();
   });
+  // `/` goes to the search in the top bar, where the page has no search of its own under that key.
+  document.addEventListener("keydown", event => {
+    if (event.key !== "/" || event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
+    const at = event.target;
+    if (at instanceof Element && at.closest("input, textarea, select, [contenteditable], dialog")) return;
+    const field = document.getElementById("jump");
+    if (!field || document.body.classList.contains("trace-page")) return;
+    event.preventDefault();
+    if (field.offsetParent === null) location.href = field.form.action;
+    else field.select();
+  });
   document.addEventListener("click", event => {
     if (event.target.closest && event.target.closest("[data-dismiss]")) clear();
   });

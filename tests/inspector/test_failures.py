@@ -162,3 +162,41 @@ def test_an_address_of_errors() -> None:
         run="a", kinds=("harness",), retryable=False, page=2
     )
     assert error_filters(QueryDict("retryable=maybe")) == ErrorFilters()
+
+
+def test_the_runs_page_leads_to_what_deserves_a_look(client: Client) -> None:
+    store(outcomes("a.py:one", "pppf"), repetitions=4)
+    assert '<div id="looknext" hx-get="/failures/next/"' in text_of(client, "/")
+    part = text_of(client, "/failures/next/", **HTMX)
+    assert part.startswith('<section class="panel looknext"')
+    assert '<a href="/failures/?lone=yes&amp;group=task"><b>1</b> failed where all else passed</a>' in part
+    assert "<h1>Look next</h1>" in text_of(client, "/failures/next/")
+
+
+def test_the_search_finds_runs_tasks_records_and_words(client: Client) -> None:
+    store(outcomes("a.py:birch", "f"))
+    text = text_of(client, "/search/?q=birch")
+    assert '<a href="/runs/desk-birch/"><bdi>birch</bdi></a>' in text
+    assert '<a class="push sm" href="/failures/?task=a.py%3Abirch">failures</a>' in text
+    assert "1 difference " in text_of(client, "/search/?q=7")
+    while search.index_some():
+        pass
+    text = text_of(client, "/search/?q=%22mixer+is+booked%22")
+    assert "<mark>mixer is booked</mark>" in text
+    assert (
+        '<a class="push sm" href="/failures/?q=%22mixer+is+booked%22&amp;group=none">show the failed ones</a>' in text
+    )
+    assert "Nothing stored fits" in text_of(client, "/search/?q=nowhere")
+
+
+def test_a_search_for_hostile_text_shows_it_as_text(client: Client) -> None:
+    store(outcomes("a.py:one", "f"))
+    text = text_of(client, "/search/?q=" + HOSTILE)
+    assert "<script>alert" not in text
+    assert "Nothing stored fits <b><bdi>&lt;script&gt;" in text
+    for empty in ("", "?q=", "?q=%00"):
+        assert "Nothing stored" not in text_of(client, "/search/" + empty)
+
+
+def test_every_page_has_the_search(client: Client) -> None:
+    assert '<form class="jump" method="get" action="/search/" role="search">' in text_of(client, "/")

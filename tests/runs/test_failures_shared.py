@@ -155,7 +155,7 @@ def test_the_number_beside_every_value_is_that_of_the_files(attempts: list[Facts
     checked = Counter[str]()
     for chosen in CHOICES:
         for facet in Facet:
-            if facet in {Facet.RUN, Facet.SAME, Facet.NOTE}:
+            if facet in {Facet.RUN, Facet.SAME, Facet.LONE, Facet.ALIKE, Facet.NOTE}:
                 continue
             page = failure_page(
                 FailureFilters(chosen={Facet(name): values for name, values in chosen.items()}, whole=facet)

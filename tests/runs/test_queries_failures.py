@@ -11,10 +11,12 @@ from runs import search
 from runs.editing import RunChanges, delete_run, edit_run
 from runs.models import Attempt, Note
 from runs.queries.errors import Again, ErrorFilters, error_page, runs_again
+from runs.queries.everywhere import search_everywhere
 from runs.queries.failure_filters import FailureFilters, Grouping
 from runs.queries.failure_index import Facet, failure_index
 from runs.queries.failure_words import Difference
 from runs.queries.failures import FailurePage, failed_rows, failure_page
+from runs.queries.look_next import look_next
 from runs.transcripts import Piece
 from tests.factories import make_messages, make_row
 from tests.stored import outcomes, store
@@ -67,6 +69,8 @@ def test_every_facet_counts_the_attempts_of_its_values() -> None:
         "rubric": {},
         "finish": {"done": 2},
         "disagrees": {"no": 2},
+        "lone": {"no": 2},
+        "alike": {"no": 2},
         "note": {},
     }
 
@@ -229,3 +233,52 @@ def test_hostile_names_stay_values() -> None:
     store(outcomes("a.py:<img src=x>", "f", **bad))
     page = failure_page(filters(finish=bad["finish_reason"]))
     assert (page.total, connection.vendor in {"sqlite", "postgresql"}) == (1, True)
+
+
+def test_what_deserves_a_look() -> None:
+    store([*outcomes("a.py:dependable", "ppfp"), *outcomes("a.py:hard", "ffff")], model="birch", repetitions=4)
+    assert [(look.count, look.query) for look in look_next()] == [(1, "lone=yes&group=task")]
+    store([*outcomes("a.py:dependable", "pf.."), *outcomes("a.py:hard", "f")], model="cedar", repetitions=4)
+    assert [(look.count, look.query) for look in look_next()] == [
+        (1, "lone=yes&group=task"),
+        (5, "alike=yes&group=task"),
+    ]
+    page = failure_page(filters(alike="yes"))
+    assert facet(page, Facet.MODEL) == {"birch": 4, "cedar": 1}
+    store(outcomes("a.py:hard", "fp"), model="oak", repetitions=4)
+    assert [look.query for look in look_next()] == ["lone=yes&group=task"]
+
+
+def test_a_task_that_one_model_fails_otherwise_is_not_failed_alike() -> None:
+    lost = make_row(uid="a.py:hard", messages=make_messages(status="lost"))
+    lost["test_context"]["effects"]["rental_desk"]["result_db_state"]["rentals"][0]["status"] = "lost"
+    lost["test_context"]["effects"]["rental_desk"]["result_db_hash"] = "0" * 64
+    store(outcomes("a.py:hard", "ff"), model="birch")
+    store([lost], model="cedar")
+    assert look_next() == []
+
+
+def test_everything_is_searched_at_once() -> None:
+    messages = make_messages()
+    messages[-1]["content"] = "Booked in for birch 7. <DONE>"
+    store([*outcomes("a.py:birch_return", "pf"), make_row(uid="a.py:other", messages=messages)], model="birch")
+    index_all()
+    found = search_everywhere("birch")
+    assert [run.slug for run in found.runs] == ["desk-birch"]
+    assert [(task.name, task.runs) for task in found.tasks] == [("birch_return", 1)]
+    assert [(row.name, row.verdict) for row in found.attempts] == [("other", "failed")]
+    assert (found.attempts_total, found.failures, found.records_total) == (1, 1, 0)
+    record = search_everywhere("7")
+    assert [(one.task, one.repetition, one.effect.field) for one in record.records] == [
+        ("other", 0, "status"),
+        ("birch_return", 1, "status"),
+    ]
+    assert search_everywhere("mixer").attempts_total == 3
+    assert search_everywhere("nowhere").nothing
+    assert search_everywhere("\0").text == ""
+
+
+def test_signs_that_a_database_reads_are_only_signs() -> None:
+    store(outcomes("a.py:one_two", "f"))
+    for typed in ("%", "_%_", "'", '"', "--", "a.py%two", "\\"):
+        assert search_everywhere(typed).tasks_total == int(typed in "a.py:one_two")

@@ -1,0 +1,17 @@
+"""`/search/`: one field for everything."""
+
+from __future__ import annotations
+
+from django.http import HttpResponse
+from django.views.decorators.http import require_safe
+
+from inspector.http import HtmxHttpRequest, render_page
+from runs.queries.everywhere import search_everywhere
+
+_LONGEST = 400
+
+
+@require_safe
+def index(request: HtmxHttpRequest) -> HttpResponse:
+    found = search_everywhere(request.GET.get("q", "").strip()[:_LONGEST])
+    return render_page(request, "search/index.html", {"found": found})
