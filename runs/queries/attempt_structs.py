@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from runs.queries.attempt_why import WhyPanel
 from runs.queries.values import Shown
 from runs.records import Check, Problem, ServerGrading, Tool, Usage
 
@@ -14,6 +15,24 @@ class StepLink(msgspec.Struct, frozen=True):
     step: int
     state: str = ""
     """`over`: a later step wrote the same field; `bad`: the call failed."""
+
+
+class PassingWrite(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a passing attempt at the same task wrote what this one did not."""
+
+    pk: int
+    step: int
+    where: str
+
+
+class CompareLink(msgspec.Struct, frozen=True, kw_only=True):
+    """Two attempts to compare, the passing one on the left, and what the other one is called."""
+
+    left: int
+    right: int
+    label: str
+    verdict: str
+    """Of the other one."""
 
 
 class OldValue(msgspec.Struct, frozen=True):
@@ -55,6 +74,7 @@ class FieldRow(msgspec.Struct, frozen=True, kw_only=True):
     now: bool = True
     """The final value stands at the step shown."""
     steps: list[int] = []
+    passing: PassingWrite | None = None
 
 
 class RecordCard(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,6 +96,7 @@ class RecordCard(msgspec.Struct, frozen=True, kw_only=True):
     steps: list[int] = []
     tried: StepLink | None = None
     """A failed call that named the record."""
+    passing: PassingWrite | None = None
     rows: list[FieldRow] = []
     same: list[FieldRow] = []
     """Fields that no effect names, where they were asked for."""
@@ -189,6 +210,7 @@ class EffectLine(msgspec.Struct, frozen=True, kw_only=True):
     sentence: str = ""
     links: list[StepLink] = []
     before_that: list[StepLink] = []
+    passing: PassingWrite | None = None
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
@@ -385,5 +407,8 @@ class AttemptPage(msgspec.Struct, frozen=True, kw_only=True):
     checks: ChecksPanel
     failing: int
     """Graded differences from the required state."""
+    why: WhyPanel | None = None
+    compare: CompareLink | None = None
+    """None where there is no attempt to compare with."""
     task: TaskPanel | None = None
     raw: RawPanel | None = None

@@ -1,4 +1,4 @@
-"""The trace page's data: one attempt with its evidence. Two queries for the page, few more for what is on demand."""
+"""The trace page's data: one attempt with its evidence. Three queries for the page, few more on demand."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from msgspec import UNSET
 
 from runs.models import Attempt, Run, UploadProblem
 from runs.payloads import load_evidence, load_record, restore_row
+from runs.queries.attempt_counterpart import counterpart, passing_writes, with_passing
 from runs.queries.attempt_detail import part_text, step_detail
 from runs.queries.attempt_evidence import cause_step, checks_panel, claim_of, evidence_of
 from runs.queries.attempt_same import SameTables, full_record, same_tables, with_unchanged
@@ -25,9 +26,11 @@ from runs.queries.attempt_structs import (
     StepDetail,
     TaskPanel,
 )
+from runs.queries.attempt_why import why_panel
 from runs.queries.values import json_pretty
 from runs.queries.verdicts import NOT_RECORDED, verdict_word
 from runs.records import AttemptRecord, GradedAttempt, Problem, ProblemKind, Step, Verdict
+from runs.signatures import Diagnosis
 
 __all__ = [
     "TABS",
@@ -64,10 +67,11 @@ class AttemptView(msgspec.Struct, frozen=True, kw_only=True):
 class _Opened(msgspec.Struct, frozen=True):
     record: AttemptRecord
     graded: GradedAttempt
+    diagnosis: Diagnosis | None
 
 
 def attempt_page(pk: int, view: AttemptView) -> AttemptPage | None:
-    """The page of an attempt; None when there is no such attempt. Two queries; Task and Raw take up to two more."""
+    """The page of an attempt; None when there is no such attempt. Three queries; Task and Raw take up to two more."""
     attempt = _attempt(pk)
     if attempt is None:
         return None
@@ -83,7 +87,8 @@ def attempt_page(pk: int, view: AttemptView) -> AttemptPage | None:
     if view.unchanged:
         state = with_unchanged(state, full_record(attempt))
     detail = step_detail(pk, record.steps[step - 1], wrote.get(step, [])) if step else None
-    return AttemptPage(
+    other = counterpart(attempt)
+    page = AttemptPage(
         head=_head(attempt, record, siblings),
         tab=view.tab if view.tab in TABS else TABS[0],
         narrow=view.narrow,
@@ -97,9 +102,12 @@ def attempt_page(pk: int, view: AttemptView) -> AttemptPage | None:
         unchanged=view.unchanged,
         checks=checks_panel(record, graded),
         failing=graded.differences,
+        why=why_panel(opened.diagnosis, graded.effects),
+        compare=None if other is None else other.link,
         task=_task(attempt, record, siblings) if view.tab == "task" else None,
         raw=_raw(attempt, record, siblings) if view.tab == "raw" else None,
     )
+    return with_passing(page, passing_writes(graded.effects, other))
 
 
 def attempt_block(pk: int, first: int) -> Block | None:
@@ -169,7 +177,8 @@ def _attempt(pk: int) -> Attempt | None:
 
 
 def _open(attempt: Attempt) -> _Opened:
-    return _Opened(load_record(attempt.trace), load_evidence(attempt.trace).graded)
+    evidence = load_evidence(attempt.trace)
+    return _Opened(load_record(attempt.trace), evidence.graded, evidence.diagnosis)
 
 
 def _siblings(attempt: Attempt) -> list[Attempt]:

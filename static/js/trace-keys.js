@@ -51,6 +51,7 @@
     g: () => trace.select(1), G: () => trace.select(total), f: cause,
     "[": () => travel("["), "]": () => travel("]"), J: () => travel("J"), K: () => travel("K"),
     1: () => trace.tab("state"), 2: () => trace.tab("checks"), 3: () => trace.tab("task"), 4: () => trace.tab("raw"),
+    x: () => { const link = $("a[data-compare]"); if (link) location.href = link.href; else say("There is no attempt to compare with."); },
     u: () => $("[data-unchanged]", side)?.click(), "/": find, y: copyLink, "?": () => help.showModal(),
   };
   const typing = target => target instanceof Element && (target.closest("textarea, select, [contenteditable]") || (target.closest("input") && target.type !== "range"));

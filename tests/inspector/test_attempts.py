@@ -68,7 +68,7 @@ WRONG = "≠ wrong rentals 7 status is closed required returned written by 4"
         ("e", True, "System error", "none: the harness broke system error RuntimeError: The endpoint answered 500."),
         ("n", False, "Not graded", f"not graded: the row has no test result · The states are not recorded. {RECORD}"),
         ("n", True, "Not graded", f"not graded: the row has no test result {WRONG}"),
-        ("f", False, "Failed", f"an assertion failed, the states are not recorded ≠ the states differ {RECORD}"),
+        ("f", False, "Failed Tool usage", f"an assertion failed, the states are not recorded ≠ the states differ {RECORD}"),
     ],
 )
 def test_the_evidence_says_what_is_known(client: Client, letter: str, states: bool, badge: str, said: str) -> None:
@@ -317,12 +317,12 @@ def test_a_replaced_row_says_so_and_leads_to_the_one_that_counts(client: Client)
 
 
 @pytest.mark.parametrize("steps", [3, 300])
-def test_the_page_takes_three_queries(
+def test_the_page_takes_four_queries(
     client: Client, django_assert_num_queries: DjangoAssertNumQueries, steps: int
 ) -> None:
     store([long_row(steps)])
     address = Attempt.objects.get().get_absolute_url()
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(4):
         client.get(address)
     with django_assert_num_queries(1):
         client.get(f"{address}?block=1", headers=PART)
