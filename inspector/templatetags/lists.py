@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import lru_cache
 
 from django import template
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
 
 register = template.Library()
 
@@ -60,6 +63,13 @@ def limit(count: int) -> str:
             break
         size, unit = size / 1024, larger
     return f"{size:.1f} {unit}".replace(".0 ", " ")
+
+
+@register.filter
+@lru_cache(maxsize=8192)
+def dot_marks(verdicts: str) -> SafeString:
+    """The dots of a small strip, at most 100. Kept, since a page has thousands of dots and few different strips."""
+    return format_html_join("", '<span class="dot {}"></span>', ((name,) for name in dots(verdicts[:100])))
 
 
 @register.filter

@@ -41,7 +41,7 @@ USUAL_COLUMNS = tuple(column for column in Column if column not in {Column.ERROR
 """Of a new board."""
 
 
-class TaskCounts(msgspec.Struct, frozen=True, array_like=True):
+class TaskCounts(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One task's attempts in a run, as tallied. Tokens are sums over the attempts `with_usage`."""
 
     uid: str

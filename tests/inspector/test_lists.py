@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from inspector.templatetags.lists import about, dots, limit, moment, width
+from inspector.templatetags.lists import about, dot_marks, dots, limit, moment, width
 
 
 def test_moment() -> None:
@@ -37,3 +37,8 @@ def test_limit(size: int, text: str) -> None:
 
 def test_dots() -> None:
     assert dots("pfe.x") == ["passed", "failed", "error", "none", "none"]
+
+
+def test_the_marks_of_a_strip_are_at_most_a_hundred_and_nothing_else() -> None:
+    assert dot_marks("p<") == '<span class="dot passed"></span><span class="dot none"></span>'
+    assert dot_marks("f" * 101) == '<span class="dot failed"></span>' * 100
