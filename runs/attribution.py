@@ -122,6 +122,8 @@ def attribute(effects: Sequence[Effect], steps: Sequence[Step], *, write_steps: 
             found = [(call, _carries(call, effect.table, key)) for call in _candidates(index, key)]
             carried[effect.table, key] = [(call, how) for call, how in found if how is not None]
         writes = _writes(effect, carried[effect.table, key], index)
+        if not writes and effect.created and effect.field is not None:
+            writes = _by_named_value(effect.field, effect.after, calls)
         if writes:
             writes.reverse()
             effect = msgspec.structs.replace(
@@ -388,3 +390,15 @@ def _by_content(index: Mapping[str, list[_Call]], record: Mapping[str, Any]) -> 
             scores.update(call.step for call in calls)
     best = max(scores.values(), default=0)
     return [Write(step=min(step for step, score in scores.items() if score == best))] if best >= _LEAST_ALIKE else []
+
+
+def _by_named_value(field: str, after: Any, calls: Sequence[_Call]) -> list[Write]:
+    """The call that gives a field of a created record its value, whose key no call shows; none where several do."""
+    if after is UNSET or after is None:
+        return []
+    found = [
+        Write(step=call.step, value=value)
+        for call in calls
+        if (value := _named_value(call.arguments, field)) is not UNSET and _alike(value, after)
+    ]
+    return found if len(found) == 1 else []

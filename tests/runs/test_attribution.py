@@ -243,3 +243,26 @@ def test_tools_that_were_seen_to_write() -> None:
     ]
     assert observed_tools(changed, steps) == {"set_status", "place_order", "ship_order"}
     assert observed_tools([], steps) == frozenset()
+
+
+LINE_ITEM = effect("oms_models_order_line_items", "LIN-20000001", "quantity", UNSET, 11, 1, created=True)
+
+
+def replacement(index: int, quantity: int) -> Step:
+    arguments = {"sku": "WATCH-7723", "quantity": quantity}
+    return call(index, "create_replacement_order", arguments, {"replacement_order_id": f"ORD-{index}"})
+
+
+def test_a_field_of_a_created_record_that_no_call_names_is_found_by_its_name_and_value() -> None:
+    assert writes(LINE_ITEM, replacement(15, 11)) == [(15, 11)]
+    assert writes(LINE_ITEM, replacement(15, 11), replacement(17, 1)) == [(15, 11)]
+
+
+def test_where_several_calls_give_the_value_none_is_named() -> None:
+    assert writes(LINE_ITEM, replacement(15, 11), replacement(17, 11)) == []
+    assert writes(LINE_ITEM, replacement(15, 1)) == []
+
+
+def test_a_field_of_a_record_that_was_there_before_is_not_found_by_its_value_alone() -> None:
+    stock = effect("oms_models_stock", "LIN-20000001", "quantity", 3, 11, 3, kind=EffectKind.EXTRA)
+    assert writes(stock, replacement(15, 11)) == []
