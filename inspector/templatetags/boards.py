@@ -107,9 +107,21 @@ def figure_by(row: Row, order: Order) -> Figure:
     return row.ranked_by(order)
 
 
+class DomainCell(NamedTuple):
+    share: float | None
+    is_best: bool
+    """No row has a higher share, and several have one."""
+
+
 @register.filter
-def domains(row: Row, board: Board) -> list[float | None]:
-    return [row.domains.get(name) for name in board.domains]
+def domains(row: Row, board: Board) -> list[DomainCell]:
+    """The cells of the columns by domain."""
+    cells = []
+    for name in board.domains:
+        share = row.domains.get(name)
+        known = [other for each in board.rows if (other := each.domains.get(name)) is not None]
+        cells.append(DomainCell(share, share is not None and len(known) > 1 and share == max(known)))
+    return cells
 
 
 _METHODS = {

@@ -11,6 +11,9 @@ from runs.published import NOT_MEASURED_HERE
 __all__ = ["ordered_by", "settings_summary"]
 
 
+_NAMED = 8
+
+
 def ordered_by(board: Board) -> str:
     """What the rows are ranked by, for people."""
     return {
@@ -37,6 +40,8 @@ def settings_summary(board: Board) -> list[tuple[str, str]]:
         parts.append(("Retention", f"is the {k} of {k} share over pass@1."))
     if board.columns_with_costs:
         parts.append(("Costs", _costs(board)))
+    if len({row.tasks for row in board.rows}) > 1:
+        parts.append(("Different tasks", _different(board)))
     if board.published:
         parts.append(("Published rows", _published(board)))
     return parts
@@ -86,6 +91,16 @@ def _costs(board: Board) -> str:
     if any(row.money.lower_bound for row in board.rows):
         text += "At least: some attempts have no tokens recorded, so the cost is a lower bound. "
     return text + "Not priced is not 0."
+
+
+def _different(board: Board) -> str:
+    fewer = [row for row in board.rows if row.tasks != board.tasks]
+    named = "; ".join(f"{row.name}: {row.tasks:,}" for row in fewer[:_NAMED])
+    more = f"; and {len(fewer) - _NAMED} more" if len(fewer) > _NAMED else ""
+    return (
+        f"are set side by side here: not all rows are of {board.tasks:,} tasks, so their figures are not of the same "
+        f"thing ({named}{more})."
+    )
 
 
 def _published(board: Board) -> str:

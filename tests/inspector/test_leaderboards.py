@@ -100,6 +100,19 @@ def test_models_are_left_out_of_the_charts_by_the_address(client: Client) -> Non
     assert text_of(client, f"/leaderboards/{REFERENCE_SLUG}/?charts=26").count("Left out,") == 0
 
 
+def test_runs_of_other_tasks_are_named(client: Client, board: Leaderboard) -> None:
+    text = text_of(client, "/leaderboards/desk/")
+    assert "not all rows are of 507 tasks" in text
+    assert "(ash: 2; birch: 2)" in text
+    assert "not all rows are of" not in text_of(client, "/leaderboards/desk/?published=no")
+
+
+def test_the_best_of_a_domain_stands_out(client: Client) -> None:
+    make_reference()
+    text = text_of(client, f"/leaderboards/{REFERENCE_SLUG}/")
+    assert re.findall(r'<span class="h\d strong">([\d.]+)</span>', text) == ["68.4", "71.2", "66.2", "68.1", "82.2"]
+
+
 def test_an_address_with_other_words_is_as_good_as_none(client: Client, board: Leaderboard, rf) -> None:  # type: ignore[no-untyped-def]
     query = rf.get("/?by=all&errors=excluded&weights=open&published=no").GET
     assert board_view(query) == BoardView(
