@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 
@@ -14,6 +15,15 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "inspector.settings")
     try:
         execute_from_command_line(sys.argv)
+    except BrokenPipeError:
+        # The reader of the output has gone, as `head` does. What is still in the buffer has nowhere to go.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit("There is no space left on the disk. Make some and run the command again; nothing is stored twice.")
     except ImproperlyConfigured as error:
         # A setting that cannot be read: its sentence says all there is to know.
         sys.exit(str(error))

@@ -92,7 +92,8 @@ class BodyLimit:
         async def check(size: int) -> None:
             nonlocal is_known
             if size > FORM_FIELDS and not is_known and self._logged_in is not None:
-                if not await sync_to_async(self._logged_in)(scope):
+                # Not on the request's own thread: there may be none yet, or no more.
+                if not await sync_to_async(self._logged_in, thread_sensitive=False)(scope):
                     raise Stranger
                 is_known = True
             if size > self._limit:
@@ -116,7 +117,7 @@ class BodyLimit:
             await self._application(scope, counted, noted)
         except TooLarge:
             if not begun:
-                await answer(send, await sync_to_async(too_large)(settings.UPLOAD_LIMIT))
+                await answer(send, await sync_to_async(too_large, thread_sensitive=False)(settings.UPLOAD_LIMIT))
         except Stranger:
             if not begun:
                 await answer(send, not_logged_in())

@@ -11,11 +11,11 @@ from django.db.models import TextChoices
 from runs.editing import RunChanges
 from runs.models import Run
 from runs.models.run import Weights
+from runs.naming import MOST_REPETITIONS
 from runs.uploads import Wishes
 
 __all__ = ["AnswerForm", "EditRunForm", "LoginForm", "ShareForm", "UploadForm"]
 
-MOST_REPETITIONS = 100_000
 _LONG = {"max_length": "This is longer than %(limit_value)d characters. Shorten it."}
 _COUNT = {
     "invalid": "This is not a whole number. Give a number such as 20, or leave it empty.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 import msgspec
 from django.db import transaction
@@ -27,6 +28,8 @@ from runs.models import (
     Upload,
     UploadState,
 )
+from runs.naming import checked_name
+from runs.uploads import forget_files
 
 __all__ = ["Deletion", "RunChanges", "delete_run", "deletion_of", "edit_run", "lowest_repetitions"]
 
@@ -77,11 +80,13 @@ def edit_run(run: Run, changes: RunChanges) -> Run:
             f"from 0. Give {least:,} or more."
         )
     # Whoever says the names has looked at them: they are no longer inferred.
-    run.model, run.model_inferred, run.benchmark_inferred = changes.model.strip(), False, False
+    run.model = checked_name("The model's name", changes.model)
+    run.model_inferred = run.benchmark_inferred = False
     run.repetitions = least if changes.repetitions is None else changes.repetitions
     run.repetitions_inferred = changes.repetitions is None
-    run.provider, run.weights, run.note = changes.provider.strip(), changes.weights, changes.note.strip()
-    name = changes.benchmark.strip()
+    run.provider = checked_name("The provider's name", changes.provider)
+    run.weights, run.note = changes.weights, changes.note.strip()
+    name = checked_name("The benchmark's name", changes.benchmark)
     if name != Benchmark.objects.values_list("name", flat=True).get(pk=run.benchmark_id):
         _refuse_while_reading(run, "change its benchmark")
         _move(run, name)
@@ -175,7 +180,10 @@ def delete_run(run: Run) -> Deletion:
     run = Run.objects.select_for_update().select_related("benchmark").get(pk=run.pk)
     _refuse_while_reading(run, "delete it")
     Upload.objects.filter(run=run, run_name="").update(run_name=str(run)[:500])
-    uploads = Upload.objects.filter(run=run).update(run=None)
+    kept = list(Upload.objects.filter(run=run).exclude(path=""))
+    uploads = Upload.objects.filter(run=run).update(run=None, path="")
+    for upload in kept:
+        transaction.on_commit(partial(forget_files, upload))
     used = _payloads_of(run)
     search.forget(Attempt.objects.filter(run=run))
     # Model by model, leaves first: each is then one statement that reads no payload.

@@ -26,7 +26,7 @@ from runs.prepare import PreparedRow, indexed_text, prepare
 from runs.records import Problem
 from runs.store import ChunkReport, add_counts, add_problems, store_chunk
 from runs.targets import run_for
-from runs.uploads import chunk_folder, forget_files, open_upload
+from runs.uploads import chunk_folder, forget_chunks, forget_files, open_upload
 
 __all__ = ["ROWS_A_CHUNK", "close", "ingest_file", "split", "store_claimed"]
 
@@ -225,10 +225,15 @@ def _store(
 
 
 def _finish(upload: Upload, state: UploadState, error: str = "") -> None:
-    """Writes down how an upload ended; its files go, unless they are to be kept or are needed to try again."""
-    keep = settings.KEEP_UPLOADS or state == UploadState.STOPPED
+    """Writes down how an upload ended. Its file goes, unless it is to be kept, to be tried again, or holds lines that
+    were not stored: these exist nowhere else."""
+    upload.refresh_from_db(fields=["rejected", "conflicts"])
+    unstored = state == UploadState.DONE and (upload.rejected or upload.conflicts)
+    keep = settings.KEEP_UPLOADS or state == UploadState.STOPPED or unstored
     if not keep:
         forget_files(upload)
+    elif state == UploadState.DONE:
+        forget_chunks(upload)
     Upload.objects.filter(pk=upload.pk).update(
         state=state,
         error=indexed_text(error, 4000),

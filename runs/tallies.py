@@ -48,8 +48,9 @@ def recount(run: Run, tasks: Iterable[int]) -> None:
         "repetition__max"
     ]
     if highest is not None:
-        Run.objects.filter(pk=run.pk, repetitions_inferred=True, repetitions__lt=highest + 1).update(
-            repetitions=highest + 1
+        # Also where another k was said: what is recorded is there, and every attempt has its place.
+        Run.objects.filter(pk=run.pk, repetitions__lt=highest + 1).update(
+            repetitions=highest + 1, repetitions_inferred=True
         )
 
 

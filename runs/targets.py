@@ -6,14 +6,15 @@ from collections.abc import Collection
 from difflib import get_close_matches
 
 from django.db import IntegrityError, transaction
+from django.db.models import Max
 from django.utils.dateparse import parse_datetime
 from django.utils.text import slugify
 
 from runs.benchmarks import THINKINGBOX_BENCH
 from runs.errors import IngestError
-from runs.models import Benchmark, Run, Task, TaskTally, Upload
+from runs.models import Attempt, Benchmark, Run, Task, TaskTally, Upload, UploadState
 
-__all__ = ["NO_BENCHMARK", "known_run", "run_for", "run_named"]
+__all__ = ["NO_BENCHMARK", "check_said", "known_run", "run_for", "run_named"]
 
 NO_BENCHMARK = "unnamed benchmark"
 
@@ -30,13 +31,22 @@ def run_named(slug: str) -> Run:
 
 
 def known_run(sha256: str, model: str, benchmark: str) -> Run | None:
-    """The run that the same bytes went to before, unless another model or benchmark is named now."""
-    found = Run.objects.filter(uploads__sha256=sha256, uploads__read__gt=0)
-    candidates = found.select_related("benchmark").distinct().order_by("pk")
-    for run in candidates:
+    """The run that the same bytes went to before, or are going to, unless another model or benchmark is named now."""
+    took = Upload.objects.filter(sha256=sha256, run__isnull=False).exclude(state=UploadState.FAILED)
+    for run in Run.objects.select_related("benchmark").filter(pk__in=took.values("run")).order_by("pk"):
         if model in {"", run.model} and benchmark in {"", run.benchmark.name}:
             return run
     return None
+
+
+def check_said(run: Run, model: str, benchmark: str) -> None:
+    """Raises `IngestError` where a model or benchmark is named that the named run is not of."""
+    for what, said, stored in (("model", model, run.model), ("benchmark", benchmark, run.benchmark.name)):
+        if said and said != stored:
+            raise IngestError(
+                f"The run {run.slug!r} is of the {what} {stored!r}, and {said!r} was said. Leave the {what} out to add "
+                "to the run, leave the run out to make a new one, or correct the run on its page first."
+            )
 
 
 def run_for(upload: Upload, uids: Collection[str]) -> Run:
@@ -44,10 +54,26 @@ def run_for(upload: Upload, uids: Collection[str]) -> Run:
 
     Raises `IngestError` when the upload names a run of another benchmark.
     """
-    if upload.run is not None:
-        _same_benchmark(upload.run, uids)
-        return upload.run
+    with transaction.atomic():
+        if upload.run is None:
+            upload.run = _found_or_made(upload)
+            upload.run_name = str(upload.run)
+            upload.save(update_fields=["run", "run_name"])
+        else:
+            _same_benchmark(upload.run, uids)
+        if upload.repetitions is not None:
+            _set_repetitions(upload.run, upload.repetitions)
+    return upload.run
+
+
+def _found_or_made(upload: Upload) -> Run:
     benchmark, _ = Benchmark.objects.get_or_create(name=upload.benchmark or NO_BENCHMARK)
+    # Two copies of one file that come in at once take turns here, so that the second finds the run of the first.
+    Benchmark.objects.select_for_update().get(pk=benchmark.pk)
+    said_model = "" if upload.model_inferred or upload.model == upload.header.get("model") else upload.model
+    known = known_run(upload.sha256, said_model, "" if upload.benchmark_inferred else upload.benchmark)
+    if known is not None:
+        return known
     run = Run(
         benchmark=benchmark,
         model=upload.model,
@@ -61,10 +87,15 @@ def run_for(upload: Upload, uids: Collection[str]) -> Run:
         is_demo=upload.is_demo,
     )
     _save_with_slug(run)
-    upload.run = run
-    upload.run_name = str(run)
-    upload.save(update_fields=["run", "run_name"])
     return run
+
+
+def _set_repetitions(run: Run, said: int) -> None:
+    """k as somebody says it, unless a higher repetition is recorded."""
+    highest = Attempt.objects.filter(run=run, current=True).aggregate(Max("repetition"))["repetition__max"]
+    if highest is None or said > highest:
+        run.repetitions, run.repetitions_inferred = said, False
+        run.save(update_fields=["repetitions", "repetitions_inferred", "updated_at"])
 
 
 def _save_with_slug(run: Run) -> None:

@@ -20,14 +20,15 @@ from runs.bundles import read_rows
 from runs.bundles.run_metadata import read_run_metadata, suggest_benchmark, suggest_model
 from runs.errors import BundleError, IngestError
 from runs.models import Chunk, ChunkState, Upload, UploadState
+from runs.naming import LONGEST_NAME, checked_name
 from runs.prepare import indexed_text
 from runs.records import BundleHeader
-from runs.targets import known_run, run_named
+from runs.targets import check_said, known_run, run_named
 
 __all__ = [
     "STANDARD_INPUT", "KeptFile", "Wishes", "accept_upload", "answer_upload", "begin", "blocks_of", "chunk_folder",
-    "forget_files", "hash_stream", "keep_file", "new_upload", "open_upload", "retry_upload", "stop_upload",
-    "suggestion_for", "upload_warnings",
+    "forget_chunks", "forget_files", "hash_stream", "keep_file", "new_upload", "open_upload", "retry_upload",
+    "stop_upload", "suggestion_for", "upload_warnings",
 ]  # fmt: skip
 
 STANDARD_INPUT = "standard input"
@@ -116,15 +117,19 @@ def new_upload(
         sha256=kept.sha256,
         size=kept.size,
         path=kept.path,
-        benchmark=indexed_text(wishes.benchmark or suggested, 200),
-        benchmark_inferred=not wishes.benchmark,
-        model=indexed_text(wishes.model or header.model or "", 200),
+        benchmark=checked_name("The benchmark's name", wishes.benchmark) or indexed_text(suggested, LONGEST_NAME),
+        benchmark_inferred=not wishes.benchmark.strip(),
+        model=checked_name("The model's name", wishes.model) or indexed_text(header.model or "", LONGEST_NAME),
         repetitions=wishes.repetitions,
         header=msgspec.to_builtins(header),
         companion_error=companion_error,
         is_demo=is_demo,
     )
-    upload.run = run_named(wishes.run) if wishes.run else known_run(kept.sha256, wishes.model, wishes.benchmark)
+    if wishes.run:
+        upload.run = run_named(wishes.run)
+        check_said(upload.run, wishes.model.strip(), wishes.benchmark.strip())
+    else:
+        upload.run = known_run(kept.sha256, wishes.model.strip(), wishes.benchmark.strip())
     if upload.run is not None:
         upload.run_name = str(upload.run)
     return upload
@@ -201,14 +206,16 @@ def answer_upload(upload: Upload, wishes: Wishes) -> Upload:
             )
         if wishes.run:
             locked.run = run_named(wishes.run)
+            check_said(locked.run, wishes.model.strip(), wishes.benchmark.strip())
             locked.run_name = str(locked.run)
         elif not wishes.model.strip():
             raise IngestError(
                 "The model's name is missing: the rows do not tell it. Give the name, or the run to add to."
             )
-        locked.model = indexed_text(wishes.model.strip(), 200)
+        locked.model = checked_name("The model's name", wishes.model)
         if wishes.benchmark.strip():
-            locked.benchmark, locked.benchmark_inferred = indexed_text(wishes.benchmark.strip(), 200), False
+            locked.benchmark = checked_name("The benchmark's name", wishes.benchmark)
+            locked.benchmark_inferred = False
         locked.repetitions = wishes.repetitions
         begin(locked)
     return locked
@@ -255,6 +262,11 @@ def forget_files(upload: Upload) -> None:
     """Removes an upload's kept file and chunk files. Idempotent."""
     if upload.path:
         (settings.UPLOADS_DIR / upload.path).unlink(missing_ok=True)
+    forget_chunks(upload)
+
+
+def forget_chunks(upload: Upload) -> None:
+    """Removes an upload's chunk files. Idempotent."""
     folder = chunk_folder(upload)
     if folder.is_dir():
         for file in folder.iterdir():
@@ -279,7 +291,12 @@ def upload_warnings(upload: Upload) -> list[str]:
     if upload.companion_error:
         warnings.append(f"{upload.companion_error} The rows were read without it.")
     named = upload.header.get("model")
-    if named and upload.run is not None and named != upload.run.model:
+    if upload.repetitions is not None and upload.run is not None and upload.repetitions < upload.run.repetitions:
+        warnings.append(
+            f"{upload.repetitions:,} repetitions were said, and the run has repetition {upload.run.repetitions - 1:,}, "
+            f"counted from 0. So it is taken to have {upload.run.repetitions:,}."
+        )
+    if named and upload.read and upload.run is not None and named != upload.run.model:
         warnings.append(
             f"The run metadata names the model {named!r}, and the rows went to a run of {upload.run.model!r}. "
             "A run is one model: delete or correct the run if this was a mistake."

@@ -40,15 +40,16 @@ class ThinkingBox:
         return is_thinkingbox_lines(head)
 
     def rows(self, stream: BinaryIO, *, max_line: int) -> Iterator[RawRecord | Problem]:
-        blank: list[int] = []
+        first_blank = blank = 0
         for line in split_lines(stream, max_line=max_line):
             if not line.too_long and not line.broken and not line.data.strip():
-                blank.append(line.number)
+                blank += 1
+                first_blank = first_blank or line.number
                 continue
             yield _row(line, max_line)
         if blank:
-            lines = "1 blank line was" if len(blank) == 1 else f"{len(blank):,} blank lines were"
-            yield Problem(line=blank[0], kind=ProblemKind.NOTE, reason=f"{lines} passed over.")
+            lines = "1 blank line was" if blank == 1 else f"{blank:,} blank lines were"
+            yield Problem(line=first_blank, kind=ProblemKind.NOTE, reason=f"{lines} passed over.")
 
     def read(self, text: bytes) -> ReadRecord:
         try:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
+
+from django.conf import settings
 from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
@@ -10,7 +13,12 @@ __all__ = ["ensure_database"]
 
 
 def ensure_database() -> None:
-    """Brings the database to the newest migration, quietly, where it is not there yet."""
-    executor = MigrationExecutor(connection)
-    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
-        call_command("migrate", verbosity=0, interactive=False)
+    """Brings the database to the newest migration, quietly, where it is not there yet.
+
+    Commands that start at once on a new data folder take turns.
+    """
+    with (settings.DATA_DIR / "migrate.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        executor = MigrationExecutor(connection)
+        if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+            call_command("migrate", verbosity=0, interactive=False)

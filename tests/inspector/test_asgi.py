@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Coroutine, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
 
 import pytest
 from asgiref.sync import sync_to_async
@@ -30,6 +31,7 @@ from inspector.middleware import STRICT_HEADERS
 from inspector.views.errors import SENTENCES
 from tests.inspector.server_mode import make_owner
 
+Result = TypeVar("Result")
 SCOPE: Scope = {"type": "http", "headers": []}
 
 
@@ -42,6 +44,12 @@ async def echo(scope: Scope, receive: Receive, send: Send) -> None:
         more = bool(message.get("more_body"))
     await send({"type": "http.response.start", "status": 200, "headers": []})
     await send({"type": "http.response.body", "body": str(size).encode()})
+
+
+def run_apart(coroutine: Coroutine[Any, Any, Result]) -> Result:
+    """Runs a coroutine in a thread of its own: in this one a browser test may have left its loop running."""
+    with ThreadPoolExecutor(max_workers=1) as threads:
+        return threads.submit(asyncio.run, coroutine).result()
 
 
 def answer_to(application: Application, scope: Scope, messages: Iterable[Message]) -> list[Message]:
@@ -57,7 +65,7 @@ def answer_to(application: Application, scope: Scope, messages: Iterable[Message
     async def run() -> None:
         await application(scope, receive, send)
 
-    asyncio.run(run())
+    run_apart(run())
     return sent
 
 
@@ -199,7 +207,7 @@ def test_requests_share_a_few_threads_that_stay() -> None:
         nothing: Any = None
         await asyncio.gather(*(kept(SCOPE, nothing, nothing) for _ in range(20)))
 
-    asyncio.run(all_at_once())
+    run_apart(all_at_once())
     assert (len(used), len(set(used)), most) == (40, 3, 3)
 
 
@@ -213,4 +221,4 @@ def test_a_thread_comes_back_after_an_error() -> None:
         calls = [kept(SCOPE, nothing, nothing) for _ in range(3)]
         return await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), 10)
 
-    assert [type(error) for error in asyncio.run(more_than_there_are_threads())] == [RuntimeError] * 3
+    assert [type(error) for error in run_apart(more_than_there_are_threads())] == [RuntimeError] * 3

@@ -155,9 +155,12 @@ def test_a_name_that_no_database_can_hold_is_listed(change: dict[str, str], reas
     assert UploadProblem.objects.filter(kind="rejected").count() == 1
 
 
-def test_a_repetition_beyond_what_a_column_holds_is_listed(tmp_path: Path) -> None:
+def test_a_repetition_beyond_all_reason_is_listed(tmp_path: Path) -> None:
     row = make_row()
-    row["metadata"]["repetition"] = 2**40
+    row["metadata"]["repetition"] = 100_000
     answer = ingest(write_jsonl(tmp_path / "rows.jsonl", [make_row(), row]), "--model", "m")
     assert [problem["line"] for problem in answer["rejected"]] == [2]
-    assert str(2**40) in answer["rejected"][0]["reason"]
+    assert answer["rejected"][0]["reason"] == "metadata.repetition: 100000 is too large; 99,999 is the most."
+    row["metadata"]["repetition"] = 99_999
+    assert ingest(write_jsonl(tmp_path / "more.jsonl", [row]), "--run", answer["run"])["stored"] == 1
+    assert Run.objects.get().repetitions == 100_000

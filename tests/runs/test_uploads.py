@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 from django.utils import timezone
-from pytest_django import Settings
+from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from runs import ingest as ingest_module
 from runs.chunks import MOST_TRIES, anything_waits, claim_next, renew, set_exhausted_aside
+from runs.editing import delete_run
 from runs.errors import IngestError
 from runs.ingest import close, split, store_claimed
 from runs.models import Attempt, Chunk, Run, TaskTally, Upload
-from runs.uploads import Wishes, accept_upload, answer_upload, retry_upload, stop_upload
+from runs.uploads import Wishes, accept_upload, answer_upload, retry_upload, stop_upload, upload_warnings
 from tests.factories import make_row, write_jsonl
 
 pytestmark = pytest.mark.django_db
@@ -201,3 +202,60 @@ def test_chunks_in_any_order_give_what_one_pass_gives(tmp_path: Path) -> None:
         seen.append((numbers(upload), problems, list(attempts.values_list("repetition", "verdict", "line"))))
     assert seen[0] == seen[1]
     assert seen[0][0] == ("done", 8, 5, 1, 4, 0)
+
+
+def test_two_copies_that_come_in_before_either_is_read_become_one_run(tmp_path: Path) -> None:
+    data = file_of(tmp_path, 6)
+    first = accept_upload("desk.birch-2.jsonl", data, companion=COMPANION)
+    second = accept_upload("desk.birch-2.jsonl", data, companion=COMPANION)
+    other = accept_upload("desk.birch-2.jsonl", data, companion=COMPANION, wishes=Wishes(model="birch-3"))
+    work_all()
+    assert numbers(first) == ("done", 6, 6, 2, 2, 2)
+    assert numbers(second) == ("done", 6, 0, 2, 2, 2)
+    assert numbers(other) == ("done", 6, 6, 2, 2, 2)
+    assert (second.run, second.same) == (first.run, 6)
+    assert list(Run.objects.order_by("pk").values_list("model", flat=True)) == ["birch-2", "birch-3"]
+
+
+def test_a_file_with_lines_that_were_not_stored_is_kept_until_its_run_is_deleted(
+    tmp_path: Path, settings: Settings, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    data = [*file_of(tmp_path, 6), b"not json\n"]
+    upload = accept_upload("desk.birch-2.jsonl", data, companion=COMPANION)
+    work_all()
+    assert (numbers(upload)[:3], upload.rejected) == (("done", 6, 6), 1)
+    assert [file.read_bytes() for file in settings.UPLOADS_DIR.iterdir()] == [b"".join(data)]
+    assert upload.run is not None
+    with django_capture_on_commit_callbacks(execute=True):
+        delete_run(upload.run)
+    assert list(settings.UPLOADS_DIR.iterdir()) == []
+
+
+def test_what_is_said_of_an_existing_run_holds_or_is_refused(tmp_path: Path) -> None:
+    upload = accept_upload("desk.birch-2.jsonl", file_of(tmp_path, 3), companion=COMPANION)
+    work_all()
+    run = Run.objects.get()
+    assert (run.repetitions, run.repetitions_inferred) == (3, True)
+    accept_upload("desk.birch-2.jsonl", file_of(tmp_path, 3), wishes=Wishes(run=run.slug, repetitions=9))
+    work_all()
+    run.refresh_from_db()
+    assert (run.repetitions, run.repetitions_inferred) == (9, False)
+    few = accept_upload("desk.birch-2.jsonl", file_of(tmp_path, 3), wishes=Wishes(run=run.slug, repetitions=2))
+    work_all()
+    run.refresh_from_db()
+    few.refresh_from_db()
+    assert (run.repetitions, len(upload_warnings(few))) == (9, 1)
+    for wishes in (Wishes(run=run.slug, model="other"), Wishes(run=run.slug, benchmark="other")):
+        with pytest.raises(IngestError, match="and 'other' was said"):
+            accept_upload("desk.birch-2.jsonl", file_of(tmp_path, 3), wishes=wishes)
+    assert numbers(upload)[:3] == ("done", 3, 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("x" * 201, "has 201 characters, and 200 are the most"), ("a\nb", "holds a line break"), ("a\x1bb", "control")],
+)
+def test_a_name_that_would_be_cut_or_shown_oddly_is_refused(name: str, message: str, tmp_path: Path) -> None:
+    for wishes in (Wishes(model=name), Wishes(model="m", benchmark=name)):
+        with pytest.raises(IngestError, match=message):
+            accept_upload("rows.jsonl", file_of(tmp_path, 3), wishes=wishes)

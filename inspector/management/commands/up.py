@@ -13,12 +13,13 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.core.management import BaseCommand, CommandError, call_command, get_commands
+from django.core.management import BaseCommand, CommandError, get_commands
 from django.db import OperationalError
 
 from inspector.supervisor.address import AddressError, listen, names_of, url_of
 from inspector.supervisor.lock import AlreadyRunning, FolderLock
 from inspector.supervisor.run import Supervisor, child_environment
+from runs.management.foreground import ensure_database
 from runs.models import Run
 
 A_DAY = 24 * 3600
@@ -65,7 +66,7 @@ class Command(BaseCommand):
         url, names = url_of(listening), names_of(listening)
         lock.announce(url)
         remove_old_files(settings.TEMP_DIR)
-        call_command("migrate", verbosity=0, interactive=False)
+        ensure_database()
         demo = DemoNote(settings.DATA_DIR / "demo")
         first = self._demo_job(demo, options)
         supervisor = Supervisor(

@@ -19,6 +19,7 @@ from runs.errors import RunsError
 from runs.ingest import ingest_file
 from runs.management.foreground import ensure_database
 from runs.models import Run, TaskTally, Upload
+from runs.naming import MOST_REPETITIONS
 from runs.records import ProblemKind
 from runs.uploads import (
     STANDARD_INPUT,
@@ -144,8 +145,8 @@ def _stem(name: str) -> str:
 
 def _positive(text: str) -> int:
     number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("K counts attempts a task, so it is at least 1.")
+    if not 1 <= number <= MOST_REPETITIONS:
+        raise argparse.ArgumentTypeError(f"K counts attempts a task, so it is from 1 to {MOST_REPETITIONS:,}.")
     return number
 
 
@@ -156,12 +157,12 @@ def _answer(upload: Upload | None, kept: KeptFile | None, seconds: float) -> dic
         "sha256": kept.sha256 if kept else None,
         "format": reader_named(saved.reader).title if saved and saved.reader else None,
         "bytes": kept.size if kept else 0,
-        "run": saved.run.slug if saved and saved.run else None,
+        "run": saved.run.slug if saved and saved.run and saved.read else None,
         **{
             name: getattr(saved, name) if saved else 0
             for name in ("read", "stored", "same", "replaced", "passed", "failed", "errors")
         },
-        "missing": _missing(saved.run) if saved and saved.run else 0,
+        "missing": _missing(saved.run) if saved and saved.run and saved.read else 0,
         "conflicts": [
             {"line": p.line, "uid": p.uid, "repetition": p.repetition, "kept": p.kept}
             for p in problems
