@@ -182,6 +182,7 @@ def worth(board: Board) -> list[Worth]:
         and row.money.campaign is not None
         and row.all_k.count is not None
         and (steps[row.name].against is not None or steps[row.name].reason == "no cheaper model")
+        and not board.mixes_tasks
     ]
     found.sort(key=lambda line: (line.row.money.campaign or Decimal(0), line.row.name))
     return found if len(found) > 1 else []

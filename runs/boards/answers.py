@@ -27,9 +27,10 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def answers(board: Board) -> list[Answer]:
-    """The best of the rows that have a value; none for a board with fewer than two rows."""
+    """The best of the rows that have a value; none with fewer than two rows, and none where they are of different
+    tasks."""
     rows = board.rows
-    if len(rows) < 2:
+    if len(rows) < 2 or board.mixes_tasks:
         return []
     made = [
         _best(board, "Most dependable", "all_k", rows, lambda row: row.all_k.value),

@@ -60,6 +60,11 @@ class Board(msgspec.Struct, frozen=True, kw_only=True):
         return bool({Column.COST_PER_SUCCESS, Column.COST_PER_DEPENDABLE, Column.CAMPAIGN} & set(self.columns))
 
     @property
+    def mixes_tasks(self) -> bool:
+        """Whether rows are of different tasks, so that their figures are not of the same thing."""
+        return len({row.tasks for row in self.rows}) > 1 or len(self.benchmarks) > 1
+
+    @property
     def measured(self) -> int:
         return sum(row.origin is Origin.MEASURED for row in self.rows)
 

@@ -40,7 +40,7 @@ def settings_summary(board: Board) -> list[tuple[str, str]]:
         parts.append(("Retention", f"is the {k} of {k} share over pass@1."))
     if board.columns_with_costs:
         parts.append(("Costs", _costs(board)))
-    if len({row.tasks for row in board.rows}) > 1:
+    if board.mixes_tasks:
         parts.append(("Different tasks", _different(board)))
     if board.published:
         parts.append(("Published rows", _published(board)))
@@ -95,11 +95,14 @@ def _costs(board: Board) -> str:
 
 def _different(board: Board) -> str:
     fewer = [row for row in board.rows if row.tasks != board.tasks]
-    named = "; ".join(f"{row.name}: {row.tasks:,}" for row in fewer[:_NAMED])
-    more = f"; and {len(fewer) - _NAMED} more" if len(fewer) > _NAMED else ""
+    named = [f"{row.name}: {row.tasks:,}" for row in fewer[:_NAMED]]
+    if len(fewer) > _NAMED:
+        named.append(f"and {len(fewer) - _NAMED} more")
+    if not named:
+        named = list(board.benchmarks)
     return (
-        f"are set side by side here: not all rows are of {board.tasks:,} tasks, so their figures are not of the same "
-        f"thing ({named}{more})."
+        f"are set side by side here: not all rows are of the same {board.tasks:,} tasks, so their figures are not of "
+        f"the same thing ({'; '.join(named)})."
     )
 
 

@@ -107,11 +107,12 @@ def board_page(slug: str, view: BoardView | None = None, *, recomputed: bool = F
 def page_of(board: Leaderboard, view: BoardView | None = None, *, recomputed: bool = False) -> BoardPage:
     kept = LeaderboardFreeze.objects.filter(leaderboard=board).first()
     looked = view or BoardView()
-    made = board_now(board, looked) if kept is None else frozen_board(kept, looked)
-    if looked == BoardView():
-        whole = made
-    else:
-        whole = board_now(board) if kept is None else frozen_board(kept)
+
+    def seen(as_seen: BoardView) -> Board:
+        return board_now(board, as_seen) if kept is None else frozen_board(kept, as_seen)
+
+    made = seen(looked)
+    whole = made if looked == BoardView() else seen(BoardView())
     return BoardPage(
         pk=board.pk,
         slug=board.slug,
@@ -135,7 +136,8 @@ def page_of(board: Leaderboard, view: BoardView | None = None, *, recomputed: bo
 
 
 def _best(board: Board) -> dict[str, frozenset[str]]:
-    rows = board.rows
+    """Nobody is the best of different things."""
+    rows = () if board.mixes_tasks else board.rows
     return {
         "solved": _highest(rows, lambda row: row.solved.value),
         "all_k": _highest(rows, lambda row: row.all_k.value),

@@ -102,7 +102,9 @@ def test_models_are_left_out_of_the_charts_by_the_address(client: Client) -> Non
 
 def test_runs_of_other_tasks_are_named(client: Client, board: Leaderboard) -> None:
     text = text_of(client, "/leaderboards/desk/")
-    assert "not all rows are of 507 tasks" in text
+    assert "not all rows are of the same 507 tasks" in text
+    assert "<b>Rows of different tasks.</b>" in text
+    assert "Most dependable" not in text
     assert "(ash: 2; birch: 2)" in text
     assert "not all rows are of" not in text_of(client, "/leaderboards/desk/?published=no")
 

@@ -235,6 +235,15 @@ def test_the_answers_name_the_cheaper_of_two_equally_dependable_models() -> None
     }
 
 
+def test_nobody_is_the_best_of_different_tasks() -> None:
+    runs = run_of("ash", {"a": "pp"}), run_of("birch", {"a": "pp", "b": "ff"})
+    assert (make_board(inputs(*runs)).mixes_tasks, answers(make_board(inputs(*runs)))) == (True, [])
+    assert "Different tasks" in dict(settings_summary(make_board(inputs(*runs))))
+    other = make_board(inputs(runs[0], run_of("birch", {"a": "pp"}, benchmark="other")))
+    assert (other.mixes_tasks, answers(other)) == (True, [])
+    assert "desk; other" in dict(settings_summary(other))["Different tasks"]
+
+
 def test_nobody_is_named_dependable_where_no_task_is() -> None:
     board = make_board(inputs(run_of("ash", {"a": "pf"}), run_of("birch", {"a": "ff"})))
     assert "all_k" not in {answer.figure for answer in answers(board)}
