@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Chosen", "Mask", "Relation", "counts", "encode", "merge", "selected"]
+__all__ = ["Chosen", "Codes", "Mask", "Relation", "Selection", "encode", "merge", "repeated"]
 
 Mask = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.int64]
@@ -34,6 +35,17 @@ class Relation:
     once: bool
     """No attempt has the same value twice in a facet."""
 
+    @cached_property
+    def firsts(self) -> dict[str, Mask | None]:
+        """For each facet the rows that are their attempt's first with their value; None: all are."""
+        return {facet: None if self.once else self._firsts(facet) for facet in self.values}
+
+    def _firsts(self, facet: str) -> Mask:
+        pairs = self.attempts * len(self.values[facet]) + self.codes[facet]
+        mask = np.zeros(len(pairs), dtype=np.bool_)
+        mask[np.unique(pairs, return_index=True)[1]] = True
+        return mask
+
 
 def encode(facets: Sequence[str], rows: Iterable[tuple[int, Sequence[str]]], *, once: bool = True) -> Relation:
     """A relation of rows `(position, a value for each facet)`."""
@@ -50,6 +62,14 @@ def encode(facets: Sequence[str], rows: Iterable[tuple[int, Sequence[str]]], *, 
         codes={facet: np.array(column, dtype=np.int64) for facet, column in zip(facets, codes, strict=True)},
         once=once,
     )
+
+
+def repeated(facets: Sequence[str], rows: Sequence[tuple[Sequence[str], int]]) -> Relation:
+    """A relation with one row an attempt, from `(a value for each facet, how many attempts in a row have them)`."""
+    few = encode(facets, ((0, values) for values, _ in rows))
+    times = np.array([count for _, count in rows], dtype=np.int64)
+    codes = {facet: np.repeat(column, times) for facet, column in few.codes.items()}
+    return Relation(np.arange(times.sum(), dtype=np.int64), few.values, codes, once=True)
 
 
 def merge(parts: Sequence[tuple[int, Relation]]) -> Relation:
@@ -70,36 +90,66 @@ def merge(parts: Sequence[tuple[int, Relation]]) -> Relation:
     )
 
 
-def selected(total: int, relations: Iterable[Relation], chosen: Chosen, found: Mask | None = None) -> Mask:
-    """The attempts that fit everything chosen, and are among `found`."""
-    mask = np.ones(total, dtype=np.bool_) if found is None else found.copy()
-    for relation in relations:
-        rows = _rows(relation, chosen)
-        if rows is not None:
-            mask &= _attempts(total, relation, rows)
-    return mask
+class Selection:
+    """The attempts that fit everything chosen and are among `found`, and the counts beside it."""
 
+    def __init__(self, total: int, relations: Sequence[Relation], chosen: Chosen, found: Mask | None = None) -> None:
+        self._total = total
+        self._relations = relations
+        self._chosen = chosen
+        self._found = found
+        self._masks = [self._fitting(relation) for relation in relations]
 
-def counts(
-    facet: str, total: int, relations: Sequence[Relation], chosen: Chosen, found: Mask | None = None
-) -> dict[str, int]:
-    """How many attempts there are for each value of a facet, were it chosen alone in its facet beside all else.
+    @property
+    def mask(self) -> Mask:
+        """The attempts that fit."""
+        mask = self._but(None)
+        return np.ones(self._total, dtype=np.bool_) if mask is None else mask
 
-    Values that no attempt has are left out.
-    """
-    relation = next(relation for relation in relations if facet in relation.values)
-    others = selected(total, (other for other in relations if other is not relation), chosen, found)
-    keep = others[relation.attempts]
-    rows = _rows(relation, {name: values for name, values in chosen.items() if name != facet})
-    if rows is not None:
-        keep &= rows
-    codes = relation.codes[facet][keep]
-    names = relation.values[facet]
-    if not relation.once:
-        pairs = np.unique(relation.attempts[keep] * len(names) + codes)
-        codes = pairs % max(1, len(names))
-    numbers = np.bincount(codes, minlength=len(names)).tolist()
-    return {name: number for name, number in zip(names, numbers, strict=True) if number}
+    def counts(self, facet: str) -> dict[str, int]:
+        """How many attempts there are for each value of a facet, were it chosen alone in its facet beside all else.
+
+        Values that no attempt has are left out.
+        """
+        relation = next(relation for relation in self._relations if facet in relation.values)
+        others = self._but(relation)
+        rows = _rows(relation, {name: values for name, values in self._chosen.items() if name != facet})
+        names, codes = relation.values[facet], relation.codes[facet]
+        if rows is None:
+            # An attempt's rows are all here or none is, so the first with a value stands for all.
+            rows = relation.firsts[facet]
+            keep = (
+                rows
+                if others is None
+                else others[relation.attempts]
+                if rows is None
+                else rows & others[relation.attempts]
+            )
+            codes = codes if keep is None else codes[keep]
+        else:
+            keep = rows if others is None else rows & others[relation.attempts]
+            codes = codes[keep]
+            if not relation.once:
+                codes = np.unique(relation.attempts[keep] * len(names) + codes) % max(1, len(names))
+        numbers = np.bincount(codes, minlength=len(names)).tolist()
+        return {name: number for name, number in zip(names, numbers, strict=True) if number}
+
+    def _fitting(self, relation: Relation) -> Mask | None:
+        """The attempts that fit what is chosen in a relation; None when nothing is."""
+        rows = _rows(relation, self._chosen)
+        if rows is None:
+            return None
+        mask = np.zeros(self._total, dtype=np.bool_)
+        mask[relation.attempts[rows]] = True
+        return mask
+
+    def _but(self, left_out: Relation | None) -> Mask | None:
+        """The attempts that fit, whatever is chosen in one relation; None: all of them."""
+        mask = None if self._found is None else self._found.copy()
+        for relation, fitting in zip(self._relations, self._masks, strict=True):
+            if fitting is not None and relation is not left_out:
+                mask = fitting.copy() if mask is None else mask & fitting
+        return mask
 
 
 def _rows(relation: Relation, chosen: Chosen) -> Mask | None:
@@ -113,9 +163,3 @@ def _rows(relation: Relation, chosen: Chosen) -> Mask | None:
         rows = fits[relation.codes[facet]]
         keep = rows if keep is None else keep & rows
     return keep
-
-
-def _attempts(total: int, relation: Relation, rows: Mask) -> Mask:
-    mask = np.zeros(total, dtype=np.bool_)
-    mask[relation.attempts[rows]] = True
-    return mask

@@ -90,8 +90,10 @@ def search_everywhere(text: str) -> Everywhere:
     tasks = Task.objects.filter(uid__icontains=text).annotate(runs=Count("tallies")).select_related("benchmark")
     records = AttemptEffect.objects.filter(key=text, attempt__current=True)
     query = parse_query(text)
-    ids = sorted(search.matching(query), reverse=True)
-    some = Attempt.objects.filter(pk__in=ids[:_TRIED], current=True).order_by("-pk").values_list("pk", flat=True)
+    ids = np.sort(search.matching(query))[::-1]
+    some = (
+        Attempt.objects.filter(pk__in=ids[:_TRIED].tolist(), current=True).order_by("-pk").values_list("pk", flat=True)
+    )
     shown = list(some[:_SHOWN])
     rows = failure_rows(shown, query)
     return Everywhere(
@@ -116,6 +118,6 @@ def search_everywhere(text: str) -> Everywhere:
         records_total=records.count(),
         attempts=[rows[pk] for pk in shown if pk in rows],
         attempts_total=len(ids),
-        failures=int(np.count_nonzero(failure_index().among(ids))) if ids else 0,
+        failures=int(np.count_nonzero(failure_index().among(ids))) if len(ids) else 0,
         waiting=search.anything_waits(),
     )

@@ -6,9 +6,9 @@ hundred bytes an attempt. A run that is being read is read anew with each chunk 
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections import OrderedDict, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from threading import Lock
@@ -17,13 +17,15 @@ import numpy as np
 import numpy.typing as npt
 from django.db.models import Model
 
-from runs.facets import Mask, Relation, encode, merge
+from runs.facets import Codes, Mask, Relation, Selection, encode, merge, repeated
 from runs.models import Attempt, AttemptEffect, AttemptLabel, AttemptRubric, Note, Run, TaskTally, ToolUse
 from runs.records import Verdict
 
 __all__ = ["SORTS", "Facet", "FailureIndex", "difference_key", "failure_index"]
 
 _RUNS_KEPT = 500
+_LARGEST_TABLE = 20_000_000
+"""Ids beyond this are looked up by sorting, not in a table."""
 _APART = "\x1f"
 
 
@@ -72,7 +74,7 @@ _OF_EFFECT = (Facet.EFFECT, Facet.TABLE, Facet.FIELD)
 class _RunPart:
     """One run's failed attempts, in the order of their ids."""
 
-    ids: npt.NDArray[np.int64]
+    ids: Codes
     numbers: dict[str, npt.NDArray[np.float64]]
     """What is sorted by; NaN where it is not known."""
     relations: tuple[Relation, ...]
@@ -84,24 +86,33 @@ class _RunPart:
 class FailureIndex:
     """All failed attempts that count. Positions are places in `ids`."""
 
-    ids: npt.NDArray[np.int64]
+    ids: Codes
     numbers: dict[str, npt.NDArray[np.float64]]
     relations: tuple[Relation, ...]
+    orders: dict[tuple[str, bool], Codes] = field(default_factory=dict)
+    """All positions in an order, kept once it was asked for."""
+    unfiltered: dict[str, dict[str, int]] = field(default_factory=dict)
+    """The counts of a facet without any filter, kept once they were asked for."""
 
     @property
     def total(self) -> int:
         return len(self.ids)
 
-    def among(self, ids: Iterable[int]) -> Mask:
+    def among(self, ids: Codes) -> Mask:
         """The positions of those attempts that are among `ids`."""
-        return np.isin(self.ids, np.fromiter(ids, dtype=np.int64))
+        highest = int(self.ids.max(initial=0))
+        if highest > _LARGEST_TABLE:
+            return np.isin(self.ids, ids)
+        there = np.zeros(highest + 1, dtype=np.bool_)
+        there[ids[ids <= highest]] = True
+        return there[self.ids]
 
     def with_notes(self) -> FailureIndex:
         """The same with the labels that people gave, which may change at any time. One query."""
         notes = Note.objects.exclude(label="").filter(attempt__verdict=Verdict.FAILED, attempt__current=True)
         pairs = sorted(set(notes.values_list("attempt_id", "label")))
         if not pairs:
-            return FailureIndex(self.ids, self.numbers, (*self.relations, encode((Facet.NOTE,), [])))
+            return self._beside(encode((Facet.NOTE,), []))
         order = np.argsort(self.ids)
         places = np.searchsorted(self.ids, [pk for pk, _ in pairs], sorter=order)
         known = set(self.ids[order[places[places < self.total]]].tolist()) if self.total else set()
@@ -110,18 +121,33 @@ class FailureIndex:
             for place, (pk, label) in zip(places.tolist(), pairs, strict=True)
             if pk in known
         ]
-        return FailureIndex(self.ids, self.numbers, (*self.relations, encode((Facet.NOTE,), rows)))
+        return self._beside(encode((Facet.NOTE,), rows))
 
-    def order(self, mask: Mask, sort: str, *, descending: bool) -> npt.NDArray[np.int64]:
+    def _beside(self, relation: Relation) -> FailureIndex:
+        return FailureIndex(self.ids, self.numbers, (*self.relations, relation), self.orders, self.unfiltered)
+
+    def counts(self, facet: Facet, selection: Selection, *, filtered: bool = True) -> dict[str, int]:
+        """The counts of a facet beside a selection; not `filtered`: the selection leaves all in."""
+        if filtered or facet is Facet.NOTE:
+            return selection.counts(facet)
+        if facet not in self.unfiltered:
+            self.unfiltered[facet] = selection.counts(facet)
+        return dict(self.unfiltered[facet])
+
+    def order(self, mask: Mask, sort: str, *, descending: bool) -> Codes:
         """The positions in the mask in order; what is not known comes last, and ids decide where all is equal."""
-        places = np.flatnonzero(mask)
-        by = self.codes_in_order(Facet(sort)) if sort in {"task", "model"} else self.numbers[sort]
-        key = by[places].astype(np.float64)
-        key = np.where(np.isnan(key), np.inf, -key if descending else key)
-        repetition = self.numbers["repetition"][places]
-        return places[np.lexsort((self.ids[places], repetition, key))]
+        whole = self.orders.get((sort, descending))
+        if whole is None:
+            whole = self.orders[sort, descending] = self._order(sort, descending)
+        return whole[mask[whole]]
 
-    def codes_in_order(self, facet: Facet) -> npt.NDArray[np.int64]:
+    def _order(self, sort: str, descending: bool) -> Codes:
+        by = self._ranks(Facet(sort)) if sort in {"task", "model"} else self.numbers[sort]
+        key = by.astype(np.float64)
+        key = np.where(np.isnan(key), np.inf, -key if descending else key)
+        return np.lexsort((self.ids, self.numbers["repetition"], key))
+
+    def _ranks(self, facet: Facet) -> Codes:
         """For each attempt the rank of its value in alphabetic order. Only for facets with one value an attempt."""
         relation = self.relation(facet)
         names = relation.values[facet]
@@ -181,14 +207,7 @@ def _merge(parts: Sequence[tuple[str, str, _RunPart]]) -> FailureIndex:
         merge([(start, part.relations[number]) for start, (_, _, part) in zip(starts, filled, strict=False)])
         for number in range(len(empty.relations))
     ]
-    runs = encode(
-        (Facet.RUN, Facet.MODEL),
-        (
-            (start + i, (slug, model))
-            for start, (slug, model, part) in zip(starts, filled, strict=False)
-            for i in range(len(part.ids))
-        ),
-    )
+    runs = repeated((Facet.RUN, Facet.MODEL), [((slug, model), len(part.ids)) for slug, model, part in filled])
     relations[0] = _beside(relations[0], runs)
     relations[0] = _beside(relations[0], _alike(relations[0], [(model, part.passed) for _, model, part in parts]))
     return FailureIndex(
@@ -207,18 +226,21 @@ def _alike(attempts: Relation, passed: Sequence[tuple[str, dict[str, int]]]) -> 
             models[uid].add(model)
             if count:
                 solved.add(uid)
-    names = {facet: attempts.values[facet] for facet in (Facet.TASK, Facet.SAME, Facet.MODEL)}
-    columns = [attempts.codes[facet] for facet in names]
-    made: Counter[tuple[int, int]] = Counter()
-    for task, same, _ in np.unique(np.stack(columns, axis=1), axis=0).tolist():
-        made[task, same] += 1
-    everyone = {
-        (task, same)
-        for (task, same), count in made.items()
-        if names[Facet.SAME][same] and (uid := names[Facet.TASK][task]) not in solved and count == len(models[uid]) > 1
-    }
-    pairs = zip(columns[0].tolist(), columns[1].tolist(), strict=True)
-    return encode((Facet.ALIKE,), ((at, (_yes(pair in everyone),)) for at, pair in enumerate(pairs)))
+    task, same, by = (attempts.codes[facet] for facet in (Facet.TASK, Facet.SAME, Facet.MODEL))
+    uids, differences = attempts.values[Facet.TASK], attempts.values[Facet.SAME]
+    kinds, those = len(differences), len(attempts.values[Facet.MODEL])
+    made = task * kinds + same
+    # Each pair of a task and a difference with the number of models that made it.
+    pairs, numbers = np.unique(np.unique(made * those + by) // max(1, those), return_counts=True)
+    everyone = [
+        pair
+        for pair, number in zip(pairs.tolist(), numbers.tolist(), strict=True)
+        if differences[pair % kinds]
+        and uids[pair // kinds] not in solved
+        and number == len(models[uids[pair // kinds]]) > 1
+    ]
+    codes = np.isin(made, np.array(everyone, dtype=np.int64)).astype(np.int64)
+    return Relation(attempts.attempts, {Facet.ALIKE: ["no", "yes"]}, {Facet.ALIKE: codes}, once=True)
 
 
 def _beside(first: Relation, second: Relation) -> Relation:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 import msgspec
 
@@ -63,18 +63,24 @@ class FailureRow(msgspec.Struct, frozen=True, kw_only=True):
         return self.differences - len(self.effects)
 
 
-def failure_rows(ids: Collection[int], query: Query) -> dict[int, FailureRow]:
-    """Attempts by id, with excerpts round the query's words. Three queries; one that is not there is left out."""
+def failure_rows(
+    ids: Collection[int], query: Query, first: Callable[[FirstEffect], bool] = lambda _: False
+) -> dict[int, FailureRow]:
+    """Attempts by id, with excerpts round the query's words. Three queries; one that is not there is left out.
+
+    Differences that are `first` come before the others.
+    """
     if not ids:
         return {}
     attempts = Attempt.objects.select_related("run__benchmark", "task", "trace").filter(pk__in=ids)
     effects: defaultdict[int, list[FirstEffect]] = defaultdict(list)
     for effect in AttemptEffect.objects.filter(attempt__in=ids).order_by("pk").iterator():
-        of_attempt = effects[effect.attempt_id]
-        if len(of_attempt) < _EFFECTS_SHOWN:
-            of_attempt.append(
-                FirstEffect(effect.kind, effect.table, effect.key, effect.field, effect.after, effect.required)
-            )
+        effects[effect.attempt_id].append(
+            FirstEffect(effect.kind, effect.table, effect.key, effect.field, effect.after, effect.required)
+        )
+    for of_attempt in effects.values():
+        of_attempt.sort(key=lambda effect: not first(effect))
+        del of_attempt[_EFFECTS_SHOWN:]
     notes: defaultdict[int, list[str]] = defaultdict(list)
     labels = Note.objects.filter(attempt__in=ids).exclude(label="").order_by("label", "pk")
     for pk, label in labels.values_list("attempt_id", "label"):

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from runs import search
-from runs.facets import Mask, counts, selected
+from runs.facets import Mask, Selection
 from runs.models import PendingTranscript, Run
 from runs.queries.failure_filters import FailureFilters, Grouping
 from runs.queries.failure_index import Facet, FailureIndex, failure_index
 from runs.queries.failure_rows import FailureRow, failure_rows
 from runs.queries.failure_words import FACET_TITLES, Difference, difference_of, value_title
 from runs.queries.paging import Page, page_of
+from runs.queries.tasks import FirstEffect
 from runs.transcripts import parse_query
 
 __all__ = ["FacetChoice", "FacetList", "FailureGroup", "FailurePage", "failed_rows", "failure_page"]
@@ -143,9 +144,8 @@ class FailurePage(msgspec.Struct, frozen=True, kw_only=True):
 
 def failure_page(filters: FailureFilters) -> FailurePage:
     """The failures that fit. Some ten queries, however many attempts; more only for runs that changed."""
-    index, found = _found(filters)
-    chosen = {facet.value: values for facet, values in filters.chosen.items()}
-    mask = selected(index.total, index.relations, chosen, found)
+    index, selection = _selection(filters)
+    mask = selection.mask
     groups, page = (
         _grouped(index, mask, filters) if filters.group is not Grouping.NONE else _listed(index, mask, filters)
     )
@@ -156,7 +156,7 @@ def failure_page(filters: FailureFilters) -> FailurePage:
         stored=index.total,
         total=int(np.count_nonzero(mask)),
         tasks=len(np.unique(tasks.codes[Facet.TASK][mask])),
-        facets=[_facet(facet, index, filters, found, names) for facet in Facet if facet is not Facet.SAME],
+        facets=[_facet(facet, index, filters, selection, names) for facet in Facet if facet is not Facet.SAME],
         applied=_applied(filters, names),
         groups=groups,
         page=page,
@@ -169,22 +169,21 @@ def failure_page(filters: FailureFilters) -> FailurePage:
 
 def failed_rows(filters: FailureFilters) -> Iterator[FailureRow]:
     """All failures that fit, in the list's order, for an export. Two hundred at a time are read."""
-    index, found = _found(filters)
-    mask = selected(
-        index.total, index.relations, {facet.value: values for facet, values in filters.chosen.items()}, found
-    )
+    index, selection = _selection(filters)
+    mask = selection.mask
     places = index.order(mask, filters.sort, descending=filters.descending)
     for start in range(0, len(places), _EXPORTED_AT_ONCE):
         ids = index.ids[places[start : start + _EXPORTED_AT_ONCE]].tolist()
-        rows = failure_rows(ids, parse_query(filters.text))
+        rows = failure_rows(ids, parse_query(filters.text), _asked_for(filters))
         yield from (rows[pk] for pk in ids if pk in rows)
 
 
-def _found(filters: FailureFilters) -> tuple[FailureIndex, Mask | None]:
-    """The index, and which attempts have the words; None without any."""
+def _selection(filters: FailureFilters) -> tuple[FailureIndex, Selection]:
+    """The index as it is now, and what fits of it."""
     index = failure_index().with_notes()
-    query = parse_query(filters.text)
-    return index, index.among(search.matching(query)) if filters.text else None
+    found = index.among(search.matching(parse_query(filters.text))) if filters.text else None
+    chosen = {facet.value: values for facet, values in filters.chosen.items()}
+    return index, Selection(index.total, index.relations, chosen, found)
 
 
 def _listed(index: FailureIndex, mask: Mask, filters: FailureFilters) -> tuple[list[FailureGroup], Page]:
@@ -229,15 +228,25 @@ def _rows(
 ) -> list[list[FailureRow]]:
     """The attempts of several lists of positions, read together. One that was deleted meanwhile is left out."""
     ids = [index.ids[part].tolist() for part in places]
-    rows = failure_rows([pk for part in ids for pk in part], parse_query(filters.text))
+    rows = failure_rows([pk for part in ids for pk in part], parse_query(filters.text), _asked_for(filters))
     return [[rows[pk] for pk in part if pk in rows] for part in ids]
 
 
+def _asked_for(filters: FailureFilters) -> Callable[[FirstEffect], bool]:
+    """Whether a difference is one that the filters ask for."""
+    kinds, tables, fields = (filters.chosen.get(facet) for facet in (Facet.EFFECT, Facet.TABLE, Facet.FIELD))
+    return lambda effect: (
+        (not kinds or effect.kind in kinds)
+        and (not tables or effect.table in tables)
+        and (not fields or f"{effect.table}.{effect.field}" in fields)
+    )
+
+
 def _facet(
-    facet: Facet, index: FailureIndex, filters: FailureFilters, found: Mask | None, names: dict[str, str]
+    facet: Facet, index: FailureIndex, filters: FailureFilters, selection: Selection, names: dict[str, str]
 ) -> FacetList:
-    chosen = {name.value: values for name, values in filters.chosen.items()}
-    numbers = counts(facet.value, index.total, index.relations, chosen, found)
+    filtered = bool(filters.text) or any(filters.chosen.values())
+    numbers = index.counts(facet, selection, filtered=filtered)
     wanted = filters.chosen.get(facet, ())
     for value in wanted:
         numbers.setdefault(value, 0)

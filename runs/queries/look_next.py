@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from runs.facets import counts
+from runs.facets import Selection
 from runs.queries.failure_filters import FailureFilters, Grouping
 from runs.queries.failure_index import Facet, FailureIndex, failure_index
 
@@ -59,4 +59,4 @@ def look_next() -> list[Look]:
 
 
 def _count(index: FailureIndex, facet: Facet) -> int:
-    return counts(facet.value, index.total, index.relations, {}).get("yes", 0)
+    return index.counts(facet, Selection(index.total, index.relations, {}), filtered=False).get("yes", 0)

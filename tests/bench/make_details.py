@@ -104,6 +104,11 @@ def fill_failed(pool: Sequence[str]) -> int:
                 batch_size=100,
             )
             done += len(made)
+    broken = Attempt.objects.filter(verdict="error").values_list("pk", flat=True)
+    Trace.objects.bulk_create(
+        [Trace(attempt_id=pk, reader="thinkingbox", source=rows[0].source, evidence=rows[0].evidence) for pk in broken],
+        batch_size=_BATCH,
+    )
     return done
 
 

@@ -1,12 +1,24 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runs.facets import Relation, counts, encode, merge, selected
+from runs.facets import Chosen, Mask, Relation, Selection, encode, merge, repeated
+
+
+def selected(total: int, relations: Sequence[Relation], wanted: Chosen, found: Mask | None = None) -> Mask:
+    return Selection(total, relations, wanted, found).mask
+
+
+def counts(
+    facet: str, total: int, relations: Sequence[Relation], wanted: Chosen, found: Mask | None = None
+) -> dict[str, int]:
+    return Selection(total, relations, wanted, found).counts(facet)
+
 
 # Attempts 0 to 3: a model each, tools called, differences of kind and field.
 MODELS = encode(("model",), enumerate([("birch",), ("birch",), ("cedar",), ("cedar",)]))
@@ -70,6 +82,13 @@ def test_merged_relations_count_as_one() -> None:
     joined = merge([(0, TOOLS), (4, TOOLS), (8, encode(("tool",), [(0, ("new",))]))])
     assert counts("tool", 9, (joined,), {}) == {"find": 4, "write": 4, "new": 1}
     assert joined.attempts.tolist() == [0, 0, 1, 3, 4, 4, 5, 7, 8]
+
+
+def test_repeated_rows_are_those_written_out() -> None:
+    models = repeated(("model", "run"), [(("birch", "a"), 2), (("cedar", "b"), 0), (("birch", "c"), 1)])
+    assert models.attempts.tolist() == [0, 1, 2]
+    assert counts("model", 3, (models,), {}) == {"birch": 3}
+    assert counts("run", 3, (models,), {"model": ["birch"]}) == {"a": 2, "c": 1}
 
 
 Rows = st.lists(st.tuples(st.integers(0, 7), st.sampled_from("abc"), st.sampled_from("xy")), max_size=40)

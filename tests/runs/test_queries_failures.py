@@ -282,3 +282,18 @@ def test_signs_that_a_database_reads_are_only_signs() -> None:
     store(outcomes("a.py:one_two", "f"))
     for typed in ("%", "_%_", "'", '"', "--", "a.py%two", "\\"):
         assert search_everywhere(typed).tasks_total == int(typed in "a.py:one_two")
+
+
+def test_the_difference_that_was_asked_for_is_shown_first() -> None:
+    row = make_row()
+    server = row["test_context"]["effects"]["rental_desk"]
+    server["result_db_state"]["customers"][0]["name"] = "Someone"
+    server["result_db_hash"] = "0" * 64
+    server["diff"].append(
+        {"path": "customers[0].name", "type": "value mismatch", "result": "Someone", "golden": "Ada Winter"}
+    )
+    store([row])
+    for field, first in (("customers.name", "name"), ("rentals.status", "status")):
+        (group,) = failure_page(filters(field=field)).groups
+        assert group.rows[0].effects[0].field == first
+        assert group.rows[0].differences == len(group.rows[0].effects) == 2
