@@ -7,6 +7,7 @@ import ipaddress
 import os
 from collections.abc import Awaitable, Callable, MutableMapping
 from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 from asgiref.sync import ThreadSensitiveContext, sync_to_async
@@ -33,6 +34,10 @@ THREADS = 16
 
 FORM_FIELDS = 2 * 1024 * 1024
 """What a form may hold beside its files, in bytes."""
+
+
+PATIENCE = 20.0
+"""Seconds for which the rest of a body that is too large is passed over, so that its sender sees the answer."""
 
 
 class TooLarge(Exception):
@@ -87,6 +92,7 @@ class BodyLimit:
             return
         received = 0
         begun = False
+        more = True
         is_known = self._logged_in is None
 
         async def check(size: int) -> None:
@@ -100,8 +106,9 @@ class BodyLimit:
                 raise TooLarge
 
         async def counted() -> Message:
-            nonlocal received
+            nonlocal received, more
             message = await receive()
+            more = bool(message.get("more_body"))
             received += len(message.get("body", b""))
             await check(received)
             return message
@@ -117,6 +124,8 @@ class BodyLimit:
             await self._application(scope, counted, noted)
         except TooLarge:
             if not begun:
+                if more:
+                    await pass_over(receive)
                 await answer(send, await sync_to_async(too_large, thread_sensitive=False)(settings.UPLOAD_LIMIT))
         except Stranger:
             if not begun:
@@ -151,8 +160,19 @@ def is_loopback(host: str) -> bool:
     return (mapped or address).is_loopback
 
 
+async def pass_over(receive: Receive) -> None:
+    """Reads what is still on its way and keeps nothing of it, for a while.
+
+    A browser that is cut off while it sends never looks at the answer.
+    """
+    with suppress(TimeoutError):
+        async with asyncio.timeout(PATIENCE):
+            while (message := await receive())["type"] == "http.request" and message.get("more_body"):
+                pass
+
+
 async def answer(send: Send, response: HttpResponse) -> None:
-    """An answer of ours before there is a request. What is still on its way is not read."""
+    """An answer of ours before there is a request."""
     named = {**dict(response.items()), **STRICT_HEADERS, "Content-Length": str(len(response.content))}
     headers = [(name.lower().encode(), value.encode()) for name, value in (*named.items(), ("Connection", "close"))]
     await send({"type": "http.response.start", "status": response.status_code, "headers": headers})

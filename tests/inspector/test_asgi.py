@@ -13,6 +13,7 @@ from asgiref.sync import sync_to_async
 from django.test import Client
 from pytest_django import Settings
 
+from inspector import asgi
 from inspector.asgi import (
     FORM_FIELDS,
     Application,
@@ -79,9 +80,11 @@ def test_a_body_up_to_the_limit_passes() -> None:
     assert (sent[0]["status"], sent[1]["body"]) == (200, b"100")
 
 
-def test_a_body_that_says_it_is_too_large_is_refused_unread() -> None:
+def test_a_body_that_says_it_is_too_large_is_passed_over_and_refused() -> None:
     scope = {**SCOPE, "headers": [(b"content-length", b"101")]}
-    sent = answer_to(BodyLimit(echo, 100), scope, [])
+    left = iter(parts(60, 41))
+    sent = answer_to(BodyLimit(echo, 100), scope, left)
+    assert list(left) == []
     text, headers = sent[1]["body"].decode(), dict(sent[0]["headers"])
     assert (sent[0]["status"], headers[b"content-length"]) == (413, str(len(sent[1]["body"])).encode())
     assert ("The files are too large" in text, "This server takes" in text) == (True, True)
@@ -96,7 +99,28 @@ def test_the_refusal_needs_no_template(settings: Settings) -> None:
 
 
 def test_a_body_that_turns_out_too_large_is_refused_on_the_way() -> None:
-    assert answer_to(BodyLimit(echo, 100), SCOPE, parts(60, 41, 10))[0]["status"] == 413
+    left = iter(parts(60, 41, 10))
+    assert answer_to(BodyLimit(echo, 100), SCOPE, left)[0]["status"] == 413
+    assert list(left) == []
+
+
+def test_a_sender_that_never_ends_is_waited_for_a_while_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asgi, "PATIENCE", 0.05)
+
+    async def endless() -> Message:
+        await asyncio.sleep(0.01)
+        return {"type": "http.request", "body": b"x", "more_body": True}
+
+    sent: list[Message] = []
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    async def run() -> None:
+        await BodyLimit(echo, 3)(SCOPE, endless, send)
+
+    run_apart(run())
+    assert sent[0]["status"] == 413
 
 
 def test_a_stranger_sends_no_more_than_a_form() -> None:
