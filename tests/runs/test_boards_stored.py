@@ -66,7 +66,7 @@ def test_a_live_board_follows_its_runs() -> None:
     run = store(outcomes("a.py:one", "pf"), model="ash", repetitions=2)
     board = board_of(run)
     assert board_now(board).rows[0].pass_at_1.count == 1
-    store(outcomes("a.py:two", "pp"), run=run.slug)
+    store(outcomes("a.py:two", "pp"), run=run.slug, model="ash")
     assert (board_now(board).rows[0].pass_at_1.count, board_now(board).rows[0].tasks) == (3, 2)
     edit_run(run, RunChanges(model="ash", benchmark="desk", repetitions=3))
     assert (board_now(board).k, board_now(board).rows[0].all_k.count) == (3, None)
