@@ -334,6 +334,10 @@ class ServerGrading(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     """Tables that are equal in all three states."""
     same_rows: int = 0
     """Records in those tables."""
+    rows: dict[str, int] = {}
+    """Of each table that differs: records, those of after and required together."""
+    before_recorded: bool = True
+    """False: only after and required are known, so nobody knows what was changed."""
     positional: int | None = None
     """Length of the harness's own list of differences; None when not recorded."""
     disagrees: bool = False

@@ -117,7 +117,8 @@ def effect_line(number: int, effect: Effect, graded: GradedAttempt, steps: Seque
     whole = effect.field is None and not reported
     absent = ValueKind.UNRECORDED if reported else ValueKind.NO_ROW if effect.created else ValueKind.NO_FIELD
     if whole:
-        sentence = _whole_sentence(effect)
+        is_known = all(one.before_recorded for one in graded.servers if one.server == effect.server)
+        sentence = _whole_sentence(effect, is_known)
     elif order:
         sentence = "last written by" if len(order) > 1 else "written by"
     elif reported:
@@ -225,8 +226,11 @@ def _state_sentence(check: Check, differences: int, *, disagrees: bool) -> str:
     return f"The state after the attempt must equal the required state. The two hashes differ; {explained}"
 
 
-def _whole_sentence(effect: Effect) -> str:
+def _whole_sentence(effect: Effect, is_known: bool) -> str:
+    """`is_known`: what was there before is recorded."""
     before, after, required = (side is not UNSET for side in (effect.before, effect.after, effect.required))
+    if not is_known:
+        return "is there and not required" if after else "is required and not there"
     if not before:
         return "was created and not required" if after else "was required and never created"
     if not after:

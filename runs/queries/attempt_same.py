@@ -11,7 +11,7 @@ from runs.bundles import reader_named
 from runs.models import Attempt
 from runs.payloads import restore_row
 from runs.queries.attempt_structs import FieldRow, StatePanel
-from runs.queries.values import Shown, ValueKind, shown
+from runs.queries.values import Shown, ValueKind, shown, unrecorded
 from runs.records import AttemptRecord, ServerStates
 from runs.statediff import TableRules, shipped_rules
 from runs.statediff.grading_rules import key_of
@@ -56,11 +56,13 @@ def with_unchanged(panel: StatePanel, record: AttemptRecord) -> StatePanel:
     """The panel with the fields of its records that no effect names."""
     tables = []
     for group in panel.tables:
-        rows = _rows(record.servers.get(group.server), group.server, group.table)
+        states = record.servers.get(group.server)
+        rows = _rows(states, group.server, group.table)
+        known_before = states is not None and states.before is not None
         cards = [
             card
             if card.whole or rows is None
-            else msgspec.structs.replace(card, same=_others(card.key, card.after_key, card.rows, rows))
+            else msgspec.structs.replace(card, same=_others(card.key, card.after_key, card.rows, rows, known_before))
             for card in group.records
         ]
         tables.append(msgspec.structs.replace(group, records=cards))
@@ -103,11 +105,11 @@ def same_tables(attempt: Attempt, *, server: str = "", table: str = "", first: i
 
 
 def _equal(states: ServerStates, table: str) -> bool:
-    texts = {
-        None if raw is None else bytes(raw)
-        for raw in (_table(states.before, table), _table(states.after, table), _table(states.required, table))
-    }
-    return len(texts) == 1
+    sides = [states.after, states.required]
+    if states.before is not None:
+        sides.append(states.before)
+    raws = [_table(side, table) for side in sides]
+    return len({None if raw is None else bytes(raw) for raw in raws}) == 1
 
 
 def _table(state: Mapping[str, Raw] | None, table: str) -> Raw | None:
@@ -128,7 +130,7 @@ def _rows(states: ServerStates | None, server: str, table: str) -> tuple[dict[st
 
 
 def _others(
-    key: str, after_key: str | None, rows: Iterable[FieldRow], states: tuple[dict[str, Row], ...]
+    key: str, after_key: str | None, rows: Iterable[FieldRow], states: tuple[dict[str, Row], ...], known_before: bool
 ) -> list[FieldRow]:
     shown_names = {row.field for row in rows}
     before, after, required = states[0].get(key), states[1].get(after_key or key), states[2].get(key)
@@ -139,11 +141,13 @@ def _others(
         if name in shown_names:
             continue
         values = [record.get(name, UNSET) for record in records]
-        kind = "same" if before is not None or not same(values[1], values[2]) else "correct"
+        kind = "same" if not known_before or before is not None or not same(values[1], values[2]) else "correct"
         cells = [
             shown(value, absent=ValueKind.NO_ROW if row is None else ValueKind.NO_FIELD)
             for value, row in zip(values, (before, after, required), strict=True)
         ]
+        if not known_before:
+            cells[0] = unrecorded
         result.append(
             FieldRow(number=-1, field=name, kind=kind, word="correct" if kind == "correct" else "", before=cells[0],
                      after=cells[1], required=cells[2])

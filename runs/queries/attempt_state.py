@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import msgspec
 from msgspec import UNSET
 
 from runs.queries.attempt_structs import (
@@ -19,7 +20,7 @@ from runs.queries.attempt_structs import (
     Version,
     Wrote,
 )
-from runs.queries.values import Shown, ValueKind, shown, shown_lists
+from runs.queries.values import Shown, ValueKind, shown, shown_lists, unrecorded
 from runs.records import Effect, EffectKind, GradedAttempt, Grading, StateSource, Step
 from runs.statediff.tables import same
 
@@ -87,10 +88,14 @@ def state_panel(graded: GradedAttempt, steps: Sequence[Step], *, step: int, ever
         place = (effect.key, number if effect.field is None else -1)
         records.setdefault(place, []).append((number, effect))
     tables = []
+    known = {one.server: one for one in graded.servers}
     for (server, table), records in groups.items():
         cards = [_record(entries, graded, steps, failed, step) for entries in records.values()]
+        if server in known and not known[server].before_recorded:
+            cards = [_without_before(card) for card in cards]
+        rows = known[server].rows.get(table) if server in known else None
         failing = sum(any(effect.counts for _, effect in entries) for entries in records.values())
-        tables.append(TableGroup(server=server, table=table, failing=failing, records=cards))
+        tables.append(TableGroup(server=server, table=table, failing=failing, rows=rows, records=cards))
     return StatePanel(
         source=graded.state_source.value,
         sums=_sums(graded.effects),
@@ -112,7 +117,9 @@ def state_panel(graded: GradedAttempt, steps: Sequence[Step], *, step: int, ever
 def writes_by_step(graded: GradedAttempt) -> dict[int, list[Wrote]]:
     """Step → what it wrote, failing effects first."""
     found: dict[int, list[Wrote]] = {}
+    without_before = {one.server for one in graded.servers if not one.before_recorded}
     for number, effect in enumerate(graded.effects):
+        is_known = effect.server not in without_before
         for place, write in enumerate(effect.writes):
             first = place == len(effect.writes) - 1
             previous = effect.before if first else effect.writes[place + 1].value
@@ -125,7 +132,7 @@ def writes_by_step(graded: GradedAttempt) -> dict[int, list[Wrote]]:
                     field=effect.field,
                     was=None if whole or previous is UNSET else shown(previous, limit=60),
                     value=None if whole else shown(write.value, absent=ValueKind.UNKNOWN, limit=60),
-                    row=_row_word(effect, first) if whole else "",
+                    row=_row_word(effect, first, is_known) if whole else "",
                     failing=effect.counts,
                 )
             )
@@ -152,10 +159,10 @@ def _names(value: Any, key: str) -> bool:
     return isinstance(value, (str, int)) and str(value) == key
 
 
-def _row_word(effect: Effect, first: bool) -> str:
+def _row_word(effect: Effect, first: bool, is_known: bool) -> str:
     if not first:
         return "row written again"
-    if effect.before is UNSET:
+    if effect.before is UNSET and is_known:
         return "new row"
     return "row removed" if effect.after is UNSET else "row written"
 
@@ -182,6 +189,26 @@ def _record(
         tried=None if tried is None else StepLink(tried, "bad"),
         rows=[_field(place, entry, failed, step) for place, entry in entries],
     )  # fmt: skip
+
+
+def _without_before(card: RecordCard) -> RecordCard:
+    """The record where what was there before is not recorded: then nobody knows what was created or changed."""
+    rows = [
+        msgspec.structs.replace(
+            row,
+            before=unrecorded,
+            changed=False,
+            versions=[
+                msgspec.structs.replace(version, value=unrecorded) if version.since == 0 else version
+                for version in row.versions
+            ],
+        )
+        for row in card.rows
+    ]
+    why = ""
+    if card.whole:
+        why = "required, not there" if card.void_after else "there, not required" if card.void_required else ""
+    return msgspec.structs.replace(card, rows=rows, why=why, void_before=False)
 
 
 def _why(effects: Iterable[Effect]) -> str:

@@ -107,6 +107,8 @@ class TableGroup(msgspec.Struct, frozen=True, kw_only=True):
     server: str
     table: str
     failing: int
+    rows: int | None = None
+    """Records of the table, those after and required together; None where they are not counted."""
     records: list[RecordCard]
 
 

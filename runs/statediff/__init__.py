@@ -58,6 +58,7 @@ class _Found(NamedTuple):
     effects: list[Effect]
     duplicates: list[str]
     same_tables: list[str]
+    rows: dict[str, int]
 
 
 def diff_states(
@@ -86,7 +87,8 @@ def compare_server(
     positional = None if states.diff is None else len(states.diff)
     if not states.recorded:
         return [], ServerGrading(server=server, grading=decision.grading, positional=positional)
-    found = _compare(server, before, after, required, decision.rules, known_before=states.before is not None)
+    known_before = states.before is not None
+    found = _compare(server, before, after, required, decision.rules, known_before=known_before)
     disagrees = False
     if states.after_hash is not None and states.required_hash is not None:
         disagrees = (states.after_hash == states.required_hash) == any(
@@ -98,6 +100,8 @@ def compare_server(
         tables=len(before.keys() | after.keys() | required.keys()),
         same_tables=len(found.same_tables),
         same_rows=sum(rows_of(required[table]) for table in found.same_tables if table in required),
+        rows=found.rows,
+        before_recorded=known_before,
         positional=positional,
         disagrees=disagrees,
         duplicates=found.duplicates,
@@ -179,7 +183,8 @@ def _compare(
             if effect.kind is not EffectKind.CORRECT
         ]
     duplicates = [f"{one.table} {key}" for one in matched for key in one.duplicates]
-    return _Found(effect_order(effects), duplicates, same_tables)
+    rows = {one.table: len(one.after.keys() | one.required.keys()) for one in matched}
+    return _Found(effect_order(effects), duplicates, same_tables, rows)
 
 
 def _equal(tables: list[Table], known_before: bool) -> bool:

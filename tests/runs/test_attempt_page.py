@@ -4,13 +4,26 @@ import pytest
 
 from runs.models import Attempt
 from runs.queries.attempt_detail import step_detail
+from runs.queries.attempt_evidence import effect_line
 from runs.queries.attempt_state import state_panel, writes_by_step
 from runs.queries.attempt_steps import letters_of, timeline
 from runs.queries.attempt_structs import SumItem
 from runs.queries.attempts import AttemptView, attempt_page
 from runs.queries.values import CELL_LIMIT, ListItem, Shown, ValueKind, shown, shown_lists
 from runs.queries.verdicts import verdict_word
-from runs.records import UNSET, Effect, EffectKind, GradedAttempt, StateSource, Step, StepKind, Write
+from runs.records import (
+    UNSET,
+    Effect,
+    EffectKind,
+    GradedAttempt,
+    Raw,
+    ServerStates,
+    StateSource,
+    Step,
+    StepKind,
+    Write,
+)  # fmt: skip
+from runs.statediff import compare_server
 from tests.factories import make_row
 from tests.stored import store
 
@@ -229,3 +242,36 @@ def test_the_step_shown_is_the_one_behind_the_first_failing_field() -> None:
 @pytest.mark.django_db
 def test_there_is_no_page_without_an_attempt() -> None:
     assert attempt_page(1, AttemptView()) is None
+
+
+def without_before() -> GradedAttempt:
+    """What is compared where a bundle holds after and required, but not before."""
+    after = {"rentals": Raw(b'[{"id":"7","status":"closed"},{"id":"8","status":"out"},{"id":"9","city":"Ulm"}]')}
+    required = {"rentals": Raw(b'[{"id":"7","status":"returned"},{"id":"8","status":"out"},{"id":"5","price":12}]')}
+    effects, how = compare_server("desk", ServerStates(after=after, required=required), listed={})
+    return GradedAttempt(effects=effects, state_source=StateSource.RECORDED, servers=[how])
+
+
+def test_before_is_not_recorded_where_the_bundle_does_not_hold_it() -> None:
+    panel = state_panel(without_before(), [], step=0)
+    (table,) = panel.tables
+    assert (table.failing, table.rows) == (3, 4)
+    found = [
+        (card.key, card.title, card.why, card.void_before, card.void_after, card.void_required)
+        for card in table.records
+    ]
+    assert sorted(found) == [
+        ("5", "missing row", "required, not there", False, True, False),
+        ("7", "", "", False, False, False),
+        ("9", "extra row", "there, not required", False, False, True),
+    ]
+    rows = [row for card in table.records for row in card.rows]
+    assert {row.before.kind for row in rows} == {ValueKind.UNRECORDED}
+    assert [row.changed for row in rows] == [False] * len(rows)
+    lines = [
+        effect_line(number, effect, without_before(), []) for number, effect in enumerate(without_before().effects)
+    ]
+    assert {line.sentence for line in lines if line.field is None} == {
+        "is there and not required",
+        "is required and not there",
+    }

@@ -54,7 +54,7 @@ def test_an_attempt_with_states() -> None:
     assert graded.state_source is StateSource.RECORDED
     assert graded.write_steps == [2]
     assert graded.differences == 1
-    assert graded.servers == [ServerGrading(server="desk", grading=Grading.ALL, tables=1)]
+    assert graded.servers == [ServerGrading(server="desk", grading=Grading.ALL, tables=1, rows={"tickets": 1})]
     assert graded.checks == [
         Check(
             kind=CheckKind.STATE,

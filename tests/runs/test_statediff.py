@@ -259,7 +259,7 @@ def test_an_unknown_server_is_graded_by_what_the_harness_names() -> None:
         ("ungraded", "t", "1", "note", "x", "y", "z"),
     ]
     assert how == ServerGrading(
-        server="s", grading=Grading.COMPARED, tables=2, same_tables=1, same_rows=1, positional=1
+        server="s", grading=Grading.COMPARED, tables=2, same_tables=1, same_rows=1, rows={"t": 1}, positional=1
     )
 
     effects, how = compare_server("s", states(before, after, required))
