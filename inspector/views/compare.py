@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.http import HttpResponse, QueryDict
 from django.views.decorators.http import require_safe
 
-from inspector.charts.compare import moved
+from inspector.charts.compare import moved, reliability
 from inspector.charts.data import Chart
 from inspector.filters import page_number
 from inspector.http import HtmxHttpRequest, render_page, wants_part
@@ -13,6 +13,7 @@ from inspector.pair_filters import pair_filters
 from runs.queries.compare import compare_page
 from runs.queries.compare_runs import compared_runs
 from runs.queries.compare_structs import CompareView, ShowLines
+from runs.queries.run_worth import worth_of
 
 
 @require_safe
@@ -26,7 +27,11 @@ def runs(request: HtmxHttpRequest) -> HttpResponse:
     page = compared_runs(pair_filters(request.GET))
     charts: list[Chart] = []
     if page.comparison is not None and page.comparison.tasks and not wants_part(request):
-        charts = [moved(page.comparison, *page.names)]
+        base, candidate = page.names
+        charts = [moved(page.comparison, base, candidate)]
+        before, after = (worth_of(pk, page.filters.rule) for pk in page.pks)
+        if before is not None and after is not None:
+            charts.append(reliability(base, before.figures, candidate, after.figures))
     return render_page(request, "compare/runs.html", {"page": page, "charts": charts}, partial="found")
 
 

@@ -40,7 +40,7 @@ def counterpart(attempt: Attempt) -> Counterpart | None:
     passed = attempt.verdict == Verdict.PASSED
     wanted = Verdict.FAILED if passed else Verdict.PASSED
     nearest = (
-        Attempt.objects.filter(task_id=attempt.task_id, current=True, verdict=wanted)
+        Attempt.objects.filter(task_id=attempt.task_id, current=True, verdict=wanted, trace__isnull=False)
         .exclude(pk=attempt.pk)
         .annotate(other=Case(When(run_id=attempt.run_id, then=Value(0)), default=Value(1)))
         .annotate(far=Abs(F("repetition") - Value(attempt.repetition)))

@@ -37,7 +37,9 @@ def compare_page(left: int, right: int, view: CompareView) -> ComparePage:
     """Two attempts at one task side by side. Two queries, however long they are. Raises Http404."""
     found = {
         row.pk: row
-        for row in Attempt.objects.select_related("run__benchmark", "task", "trace").filter(pk__in=[left, right])
+        for row in Attempt.objects.select_related("run__benchmark", "task", "trace").filter(
+            pk__in=[left, right], trace__isnull=False
+        )
     }
     if left not in found or right not in found:
         raise Http404("There is no such attempt.")

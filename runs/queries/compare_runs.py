@@ -130,6 +130,7 @@ class ComparedRuns(msgspec.Struct, frozen=True, kw_only=True):
     candidate: RunChoice | None = None
     names: tuple[str, str] = ("", "")
     """What the two are called: their models, with more where these are equal."""
+    pks: tuple[int, int] = (0, 0)
     ks: tuple[int, int] = (0, 0)
     other_benchmark: bool = False
     comparison: Comparison | None = None
@@ -177,6 +178,7 @@ def compared_runs(filters: PairFilters) -> ComparedRuns:
     return msgspec.structs.replace(
         chosen,
         names=_names(base, candidate),
+        pks=(base.pk, candidate.pk),
         ks=(base.repetitions, candidate.repetitions),
         other_benchmark=base.benchmark_id != candidate.benchmark_id,
         comparison=comparison,

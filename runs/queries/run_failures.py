@@ -257,7 +257,7 @@ def _quote(run: int) -> Quote | None:
     attempt = (
         Attempt.objects.filter(
             run=run, verdict=Verdict.FAILED, current=True, ended_cleanly=True, called_write=True,
-            last_response_ok=True, claimed_success=True, differences__gt=0,
+            last_response_ok=True, claimed_success=True, differences__gt=0, trace__isnull=False,
         )
         .select_related("task", "trace")
         .defer("trace__source")
