@@ -22,7 +22,7 @@ from runs.signatures import Diagnosis
 
 __all__ = [
     "Evidence", "NewPayload", "PartRef", "compress", "decompress", "load_evidence", "load_part", "load_record",
-    "load_source", "put_payloads", "restore_row", "stored_part",
+    "load_source", "put_payloads", "restore_row", "restore_without_parts", "stored_part",
 ]  # fmt: skip
 
 _LEVEL = 3
@@ -143,6 +143,11 @@ def load_evidence(trace: Trace) -> Evidence:
 def load_part(ref: PartRef) -> dict[str, Raw] | Raw:
     """A stored part: table → JSON text for a state, else the JSON text of the value. One or two queries."""
     return _load(ref, dict(_texts([ref.digest])))
+
+
+def restore_without_parts(trace: Trace) -> bytes:
+    """The row with null for each of its parts, all else equal as JSON to what came in."""
+    return reader_named(trace.reader).attach(load_source(trace), {})
 
 
 def restore_row(attempt: Attempt) -> bytes:

@@ -50,6 +50,17 @@ def visible(text: object) -> str:
     return _HIDDEN.sub(_mark, str(text).replace("\r\n", "\n"))
 
 
+@register.filter
+def marked(text: object, words: str) -> SafeString:
+    """Text of a bundle as `visible` shows it, with each occurrence of the words, in upper or lower case, as a mark."""
+    whole = str(text)
+    if not words:
+        return format_html("{}", visible(whole))
+    pieces = re.split(f"({re.escape(words)})", whole, flags=re.IGNORECASE)
+    shown = [format_html("<mark>{}</mark>", visible(one)) if at % 2 else visible(one) for at, one in enumerate(pieces)]
+    return format_html_join("", "{}", ((one,) for one in shown))
+
+
 @register.filter("bytes")
 def bytes_(count: int | None) -> str:
     """`370 B`, `12.7 kB`, `5.0 MB` (decimal units); a dash for None."""

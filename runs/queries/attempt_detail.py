@@ -67,7 +67,9 @@ def _arguments(arguments: Any, names: set[str]) -> PayloadPart:
                 ]
             else:
                 pairs.append(Pair(name=name, value=_nested(value), hit=name in names))
-        return PayloadPart(name="arguments", title="Arguments", size=size, pairs=pairs)
+        said = [pair for pair in pairs if pair.value.kind is not ValueKind.NULL or pair.hit]
+        nulls = [pair for pair in pairs if pair not in said] if said else []
+        return PayloadPart(name="arguments", title="Arguments", size=size, pairs=said or pairs, nulls=nulls)
     if isinstance(arguments, str):
         return _text_part("arguments", "Arguments, not readable as JSON", arguments, size)
     return _text_part("arguments", "Arguments", json_pretty(arguments), size)

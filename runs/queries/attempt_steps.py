@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+import msgspec
 from msgspec import UNSET
 
 from runs.queries.attempt_structs import Block, Mark, StepLine, StepList, Timeline, Wrote
@@ -28,6 +30,8 @@ _CLAIM = 700
 _ARGUMENTS = 160
 _ARGUMENT = 24
 _ERROR = 300
+_AROUND = 60
+"""Characters before words that were found; after them twice as many."""
 _FILTERS = {"all": "uastcwexr", "calls": "cwexr", "writes": "wx", "errors": "ex"}
 GLYPHS = {
     "u": "user",
@@ -75,8 +79,11 @@ def step_list(
     matching = [step.index for step in steps if letters[step.index - 1] in _FILTERS[show] and _holds(step, find)]
     if show != "all" or find:
         listed = matching[:LISTED]
-        lines = [_line(steps, index, letters, wrote, current, claim) for index in listed]
-        blocks = [Block(first=1, last=total, lines=lines)]
+        lines = [
+            _with_excerpt(_line(steps, index, letters, wrote, current, claim), steps[index - 1], find)
+            for index in listed
+        ]
+        blocks = [Block(first=1, last=total, lines=lines, find=find)]
     else:
         listed = matching
         size = total if total <= WHOLE else BLOCK
@@ -151,6 +158,22 @@ def _holds(step: Step, find: str) -> bool:
     wanted = find.casefold()
     texts = [step.name, step.content, step.error, _arguments_text(step.arguments)]
     return any(wanted in text.casefold() for text in texts if text)
+
+
+def _with_excerpt(line: StepLine, step: Step, find: str) -> StepLine:
+    """The row with the words that were asked for where it does not show them itself."""
+    words = re.compile(re.escape(find), re.IGNORECASE)
+    if not find or any(words.search(text) for text in (line.say, line.tool or "", line.error or "")):
+        return line
+    is_call = step.kind is StepKind.CALL
+    named = {"response" if is_call else "text": step.content or "", "arguments": _arguments_text(step.arguments)}
+    for name, text in named.items():
+        hit = words.search(text)
+        if hit is not None:
+            start, end = max(0, hit.start() - _AROUND), min(len(text), hit.end() + 2 * _AROUND)
+            excerpt = f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
+            return msgspec.structs.replace(line, excerpt=excerpt, excerpt_of=name)
+    return line
 
 
 def _arguments_text(arguments: Any) -> str:

@@ -246,6 +246,10 @@ class StepLine(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes of the text, or of the response; None where there is none."""
     error: str | None = None
     note: str = ""
+    excerpt: str = ""
+    """The words that were asked for, with what is around them, where the row itself does not show them."""
+    excerpt_of: str = ""
+    """`arguments`, `response` or `text`."""
     wrote: list[Wrote] = []
     more_wrote: int = 0
     opens: bool = False
@@ -260,6 +264,8 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
     first: int
     last: int
     lines: list[StepLine] = []
+    find: str = ""
+    """The words that were asked for, to be marked in the lines."""
 
 
 class StepList(msgspec.Struct, frozen=True, kw_only=True):
@@ -317,6 +323,8 @@ class PayloadPart(msgspec.Struct, frozen=True, kw_only=True):
     size: int
     """Bytes."""
     pairs: list[Pair] = []
+    nulls: list[Pair] = []
+    """Arguments that are null, which say nothing: shown on demand."""
     rest: list[Pair] = []
     """Fields that the step did not write, where it wrote some."""
     text: str | None = None
@@ -326,6 +334,11 @@ class PayloadPart(msgspec.Struct, frozen=True, kw_only=True):
     length: int = 0
     empty: str = ""
     """What is said where there is nothing to show."""
+
+    @property
+    def shown(self) -> int:
+        """Bytes up to the end of the window, of `size`."""
+        return self.size * self.end // self.length if self.length else 0
 
 
 class StepDetail(msgspec.Struct, frozen=True, kw_only=True):
@@ -383,7 +396,8 @@ class RawPanel(msgspec.Struct, frozen=True, kw_only=True):
     problems: list[Problem]
     metadata: dict[str, Any]
     tags: dict[str, Any]
-    test: dict[str, Any] | None
+    test: str | None
+    """As JSON, with the names that the file has."""
     traceback: str
     prints: str
     error: str

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET
 
 from runs.models import Attempt, Run, UploadProblem
-from runs.payloads import load_evidence, load_record, restore_row
+from runs.payloads import load_evidence, load_record, restore_row, restore_without_parts
 from runs.queries.attempt_counterpart import counterpart, passing_writes, with_passing
 from runs.queries.attempt_detail import part_text, step_detail
 from runs.queries.attempt_evidence import cause_step, checks_panel, claim_of, evidence_of
@@ -294,16 +294,7 @@ def _raw(attempt: Attempt, record: AttemptRecord, siblings: Sequence[Attempt]) -
         problems=_problems(attempt),
         metadata=record.metadata,
         tags=record.tags,
-        test=None
-        if test is None
-        else {
-            "passed": test.passed,
-            "reward": test.reward,
-            "broke": test.broke,
-            "line": test.line,
-            "line_content": test.line_content,
-            "judgements": test.judgements,
-        },
+        test=_test_text(restore_without_parts(attempt.trace)),
         traceback=test.traceback if test is not None else "",
         prints=test.prints if test is not None else "",
         error=record.error or "",
@@ -311,6 +302,16 @@ def _raw(attempt: Attempt, record: AttemptRecord, siblings: Sequence[Attempt]) -
         usage=record.usage,
         history=[HistoryEntry(row.pk, verdict_word(row.verdict, row.reason)) for row in history],
     )
+
+
+def _test_text(row: bytes) -> str | None:
+    """The test result as the file has it, without its two long texts, which are shown on their own."""
+    result = msgspec.json.decode(row, type=dict[str, msgspec.Raw]).get("test_result")
+    if result is None or bytes(result) == b"null":
+        return None
+    fields = msgspec.json.decode(result, type=dict[str, msgspec.Raw])
+    kept = {name: value for name, value in fields.items() if name not in {"tb", "prints"}}
+    return msgspec.json.format(msgspec.json.encode(kept), indent=2).decode()
 
 
 def _problems(attempt: Attempt) -> list[Problem]:

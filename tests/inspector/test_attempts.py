@@ -68,7 +68,12 @@ WRONG = "≠ wrong rentals 7 status is closed required returned written by 4"
         ("e", True, "System error", "none: the harness broke system error RuntimeError: The endpoint answered 500."),
         ("n", False, "Not graded", f"not graded: the row has no test result · The states are not recorded. {RECORD}"),
         ("n", True, "Not graded", f"not graded: the row has no test result {WRONG}"),
-        ("f", False, "Failed Tool usage", f"an assertion failed, the states are not recorded ≠ the states differ {RECORD}"),
+        (
+            "f",
+            False,
+            "Failed Tool usage",
+            f"an assertion failed, the states are not recorded ≠ the states differ {RECORD}",
+        ),
     ],
 )
 def test_the_evidence_says_what_is_known(client: Client, letter: str, states: bool, badge: str, said: str) -> None:
@@ -222,6 +227,8 @@ def test_tabs_are_addresses(client: Client) -> None:
     raw = page(client, "?tab=raw")
     assert "/srv/eval/rental_desk_group1.py" in raw
     assert "AssertionError: the states differ" in raw
+    names = re.findall(r"&quot;(\w+)&quot;:", part(raw, "Test result</h3>", "</pre>"))
+    assert names == ["result", "reward", "is_system_error", "lineno", "line_content", "metadata", "judge_motivation"]
     # The large ones are not in an answer that did not ask for them.
     assert "A returned item is set" not in page(client)
     assert "/srv/eval/" not in page(client)
