@@ -5,7 +5,10 @@ Each falls back to one plain sentence, since an error page must not be able to f
 
 from __future__ import annotations
 
+from django.conf import settings
+from django.core.exceptions import DisallowedHost, TooManyFilesSent
 from django.http import HttpRequest, HttpResponse
+from django.http.multipartparser import MultiPartParserError
 from django.template import TemplateDoesNotExist, TemplateSyntaxError, loader
 
 SENTENCES = {
@@ -27,7 +30,32 @@ def _page(request: HttpRequest, status: int, template: str, **context: str) -> H
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return _page(request, 400, "400.html")
+    """Says which of the things that can be wrong with a request it was, where that is known."""
+    return _page(request, 400, "400.html", **_fault(exception))
+
+
+def _fault(exception: Exception) -> dict[str, str]:
+    """A title and a sentence; none where nothing more is known than that the request is wrong."""
+    if isinstance(exception, TooManyFilesSent):
+        most = settings.DATA_UPLOAD_MAX_NUMBER_FILES
+        return {
+            "title": "Too many files at once",
+            "sentence": f"More than {most} files came in one form, and {most} are the most. Nothing was stored. "
+            "Send them in several goes, or read them with the command ingest, which takes any number.",
+        }
+    if isinstance(exception, MultiPartParserError):
+        return {
+            "title": "The form came in damaged",
+            "sentence": "Its parts could not be told apart, as when a connection breaks off or a program writes the "
+            "form wrongly. Nothing was stored. Go back and send it again.",
+        }
+    if isinstance(exception, DisallowedHost):
+        return {
+            "title": "The server does not go by this name",
+            "sentence": "The host name in the address is not one that this server answers to. Use the address that "
+            "it printed when it started, or add the name to ALLOWED_HOSTS.",
+        }
+    return {}
 
 
 def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:

@@ -6,9 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.http import HttpResponse
 from django.test import Client, RequestFactory
 from django.urls import reverse
-from pytest_django import DjangoDbBlocker
+from pytest_django import DjangoDbBlocker, Settings
 
 from inspector.views import errors
 from tests.stored import outcomes, store
@@ -72,3 +74,36 @@ def test_error_pages_need_no_database(answer, status: int, heading: str, django_
     text = made.content.decode()
     assert (made.status_code, f"<h1>{heading}</h1>" in text) == (status, True)
     assert 'href="/">All runs</a>' in text
+
+
+def refused(answer: HttpResponse) -> tuple[int, list[str]]:
+    text = answer.content.decode()
+    return answer.status_code, re.findall(r"<(?:h1|p)>(.*?)</(?:h1|p)>", text)
+
+
+@pytest.mark.django_db
+def test_too_many_files_in_one_form_are_refused_in_words(settings: Settings) -> None:
+    settings.DATA_UPLOAD_MAX_NUMBER_FILES = 2
+    client = Client(enforce_csrf_checks=True)
+    client.get("/uploads/")
+    files = [SimpleUploadedFile(f"{number}.jsonl", b"{}") for number in range(3)]
+    assert refused(client.post("/uploads/", {"files": files})) == (
+        400,
+        [
+            "Too many files at once",
+            "More than 2 files came in one form, and 2 are the most. Nothing was stored. Send them in several goes, or "
+            "read them with the command ingest, which takes any number.",
+        ],
+    )
+
+
+@pytest.mark.parametrize("kind", ["multipart/form-data", "multipart/form-data; boundary=" + "x" * 300])
+def test_a_damaged_form_is_refused_in_words(client: Client, kind: str) -> None:
+    status, words = refused(client.post("/uploads/", b"--nothing", content_type=kind))
+    assert (status, words[0]) == (400, "The form came in damaged")
+    assert "could not be understood" not in " ".join(words)
+
+
+def test_a_name_that_the_server_does_not_go_by_is_refused_in_words(client: Client) -> None:
+    status, words = refused(client.get("/", headers={"host": "evil.example"}))
+    assert (status, words[0]) == (400, "The server does not go by this name")
