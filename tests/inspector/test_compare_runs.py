@@ -198,3 +198,10 @@ def test_hostile_names_stay_text(client: Client) -> None:
 )
 def test_differences_have_a_sign(value: float | None, text: str) -> None:
     assert signed(value) == text
+
+
+def test_the_task_of_a_run_leads_to_it_across_runs(client: Client) -> None:
+    run = store(outcomes("a.py:one", "pf"))
+    address = f"{reverse('task', args=['a.py:one'])}?benchmark=desk"
+    for page in (reverse("run_task", args=[run.slug, "a.py:one"]), f"/attempts/{run.attempts.all()[0].pk}/?tab=task"):
+        assert f'href="{address}"' in client.get(page).content.decode()
