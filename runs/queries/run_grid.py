@@ -8,6 +8,7 @@ from enum import StrEnum
 
 import msgspec
 
+from runs.kept import Kept
 from runs.models import Attempt, Run, TaskTally
 from runs.queries.numbers import Counts, Numbers, numbers_of
 from runs.queries.signature_words import SignatureWords, signature_words
@@ -86,9 +87,20 @@ class Grid(msgspec.Struct, frozen=True, kw_only=True):
     """Where signatures are shown: class, words, attempts."""
 
 
+_grids: Kept[Grid] = Kept(32)
+
+
 def run_grid(slug: str, view: GridView) -> Grid:
-    """The grid of a run. Two queries, one more by signature. Raises Run.DoesNotExist."""
-    run = Run.objects.only("pk", "slug", "repetitions").get(slug=slug)
+    """The grid of a run. One query where its tallies have not changed, else two; three by signature, which is
+    drawn anew each time, since classifying again changes no tally. Raises Run.DoesNotExist."""
+    run = Run.objects.only("pk", "slug", "repetitions", "created_at", "updated_at", "tallied").get(slug=slug)
+    if view.colour is Colour.SIGNATURE:
+        return _drawn(run, view)
+    key = (run.pk, run.created_at, run.updated_at, run.tallied, view)
+    return _grids.get_or_make(key, lambda: _drawn(run, view))
+
+
+def _drawn(run: Run, view: GridView) -> Grid:
     tallies = list(TaskTally.objects.filter(run=run).select_related("task").order_by("task__uid"))
     marks = _signatures(run.pk) if view.colour is Colour.SIGNATURE else {}
     longest = max((len(tally.verdicts) for tally in tallies), default=0)
