@@ -85,6 +85,11 @@ class UploadRow(msgspec.Struct, frozen=True, kw_only=True):
         return self.state in {UploadState.WAITING, UploadState.READING}
 
     @property
+    def kind(self) -> str:
+        """The list that it stands in: `asking`, `moving` or `finished`."""
+        return "asking" if self.asking else "moving" if self.moving else "finished"
+
+    @property
     def tone(self) -> str:
         """`ok`, `warn`, `bad` or `dim`."""
         if self.state == UploadState.FAILED:
@@ -120,6 +125,14 @@ class UploadList(msgspec.Struct, frozen=True):
     runs: list[RunChoice]
     """Stored runs that a file can be added to, newest first."""
     benchmarks: list[str]
+
+    @property
+    def asking(self) -> list[UploadRow]:
+        return [row for row in self.active if row.asking]
+
+    @property
+    def moving(self) -> list[UploadRow]:
+        return [row for row in self.active if row.moving]
 
 
 def upload_list(page: int = 1) -> UploadList:

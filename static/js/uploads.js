@@ -17,13 +17,16 @@
   // results.jsonl.zst → results_run_metadata.yaml, as the harness names it
   const companionOf = name => name.replace(PACKED, "").replace(/\.[^.]*$/, "") + COMPANION_END;
 
+  // As the page writes its limit: a unit is a power of 1,024.
   const sizeOf = bytes => {
     let at = bytes;
-    for (const unit of ["B", "kB", "MB", "GB"]) {
-      if (at < 1000 || unit === "GB") return (unit === "B" ? at : at.toFixed(1)) + " " + unit;
-      at /= 1000;
+    let unit = "B";
+    for (const larger of ["KB", "MB", "GB", "TB"]) {
+      if (at < 1024) break;
+      at /= 1024;
+      unit = larger;
     }
-    return "";
+    return at.toFixed(1).replace(/\.0$/, "") + " " + unit;
   };
 
   const element = (tag, name, text) => {
@@ -83,7 +86,9 @@
     made.innerHTML = html; // the server's own part of this page, escaped there
     const entry = made.content.firstElementChild;
     job.view.entry.replaceWith(made.content);
-    if (window.htmx && entry) htmx.process(entry);
+    if (!entry) return;
+    if (window.htmx) htmx.process(entry);
+    place(entry);
   };
 
   const refused = html => {
@@ -177,6 +182,27 @@
     if (input.files.length) take(input.files);
     input.value = "";
   });
+  // A file that asks, that is on its way, or that is finished stands in the list of such files, wherever it was before.
+  const lists = [...document.querySelectorAll("[data-list]")];
+  const place = entry => {
+    const list = lists.find(one => one.dataset.list === entry.dataset.kind);
+    if (list && entry.parentElement !== list) {
+      list.prepend(entry);
+      if (entry.dataset.kind === "finished") count(1);
+    }
+    for (const one of lists) one.closest("section").hidden = !one.children.length;
+  };
+  const count = more => {
+    const total = document.getElementById("total");
+    const files = Number(total.dataset.files) + more;
+    total.dataset.files = String(files);
+    total.textContent = files.toLocaleString("en-US") + (files === 1 ? " file" : " files") + ", newest first";
+  };
+  document.body.addEventListener("htmx:load", event => {
+    const entry = event.detail.elt;
+    if (entry instanceof Element && entry.matches("article.up[data-kind]") && entry.closest("[data-list]")) place(entry);
+  });
+
   // A file that misses the field must not replace the page.
   let depth = 0;
   const carries = event => event.dataTransfer && [...event.dataTransfer.types].includes("Files");

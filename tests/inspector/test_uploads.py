@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,9 @@ def test_several_files_at_once_as_an_ordinary_form(client: Client, hints: list[s
 def test_a_file_becomes_a_run(client: Client) -> None:
     answer = send(client, file_of(outcomes("a.py:one", "pfe")), headers=HTMX, model="birch")
     upload = Upload.objects.get()
-    assert flat(answer).startswith(f'<article class="up" id="upload-{upload.pk}" hx-get="/uploads/{upload.pk}/"')
+    assert flat(answer).startswith(
+        f'<article class="up" id="upload-{upload.pk}" data-kind="moving" hx-get="/uploads/{upload.pk}/"'
+    )
     work_all()
     answer = client.get(reverse("upload", args=[upload.pk]), headers=HTMX)
     text = flat(answer)
@@ -222,3 +225,21 @@ def test_hostile_file_names_show_as_text(client: Client) -> None:
 def test_companions_are_matched_by_name() -> None:
     names = ["b.jsonl.zst", "a_run_metadata.yaml", "a.jsonl", "b_run_metadata.yaml", "c_run_metadata.yaml", "d.jsonl"]
     assert matched_files(names) == ([(0, 3), (2, 1), (5, None)], [4])
+
+
+def test_files_that_ask_stand_apart_and_do_not_repeat_a_long_list_of_runs(client: Client) -> None:
+    for number in range(21):
+        store(outcomes("a.py:one", "p"), model=f"model {number}")
+        if number == 19:
+            send(client, file_of(outcomes("a.py:one", "pf"), "one.jsonl"))
+            assert flat(client.get(ADDRESS)).count(">model 3 on desk</option>") == 2
+    send(client, file_of(outcomes("a.py:one", "ff"), "two.jsonl"))
+    text = flat(client.get(ADDRESS))
+    asking = text[text.index('id="waiting"') : text.index('id="now"')]
+    assert re.findall(r'data-kind="(\w+)"', asking) == ["asking", "asking"]
+    assert asking.count('list="run-choices"') == 2
+    # Once for all files that ask, once for new ones.
+    assert text.count(">model 3 on desk</option>") == 2
+    upload = Upload.objects.get(file_name="two.jsonl")
+    refused = client.post(reverse("upload_answer", args=[upload.pk]), {"run": "no-such-run"}, headers=HTMX)
+    assert 'value="no-such-run" aria-invalid="true"' in flat(refused)
