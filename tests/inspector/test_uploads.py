@@ -242,4 +242,5 @@ def test_files_that_ask_stand_apart_and_do_not_repeat_a_long_list_of_runs(client
     assert text.count(">model 3 on desk</option>") == 2
     upload = Upload.objects.get(file_name="two.jsonl")
     refused = client.post(reverse("upload_answer", args=[upload.pk]), {"run": "no-such-run"}, headers=HTMX)
-    assert 'value="no-such-run" aria-invalid="true"' in flat(refused)
+    assert 'list="run-choices" autocomplete="off" placeholder="a new run" value="no-such-run"' in flat(refused)
+    assert "There is no run named &#x27;no-such-run&#x27;" in flat(refused)
