@@ -31,6 +31,11 @@ def text_of(client: Client, address: str, **headers: str) -> str:
     return " ".join(answer.content.decode().split())
 
 
+def index_all() -> None:
+    while search.index_some():
+        pass
+
+
 def body_of(answer: Any) -> str:
     return b"".join(answer.streaming_content).decode()
 
@@ -43,6 +48,7 @@ def test_without_a_failure_the_page_says_so(client: Client) -> None:
 
 def test_the_form_holds_every_filter_and_works_without_scripts(client: Client) -> None:
     store(outcomes("a.py:one", "fpf"))
+    index_all()
     text = text_of(client, "/failures/?model=birch&q=mixer&group=none&sort=-steps")
     assert 'name="model" value="birch" checked' in text
     assert 'name="q" value="mixer"' in text
@@ -78,6 +84,7 @@ def test_hostile_text_is_text_everywhere(client: Client) -> None:
     messages = make_messages()
     messages[-1]["content"] = f"needle {HOSTILE} <DONE>"
     store([make_row(uid=f"a.py:{HOSTILE}", messages=messages, finish_reason=HOSTILE)])
+    index_all()
     for address in ("/failures/?q=needle", "/failures/?group=none", "/failures/?group=task&task=" + HOSTILE):
         text = text_of(client, address)
         assert "<script>alert" not in text
@@ -179,8 +186,7 @@ def test_the_search_finds_runs_tasks_records_and_words(client: Client) -> None:
     assert '<a href="/runs/desk-birch/"><bdi>birch</bdi></a>' in text
     assert '<a class="push sm" href="/failures/?task=a.py%3Abirch">failures</a>' in text
     assert "1 difference " in text_of(client, "/search/?q=7")
-    while search.index_some():
-        pass
+    index_all()
     text = text_of(client, "/search/?q=%22mixer+is+booked%22")
     assert "<mark>mixer is booked</mark>" in text
     assert (
