@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from django.db.models import Q
 from django.http import Http404
 
 from runs.alignment import LARGEST, align
@@ -38,7 +39,7 @@ def compare_page(left: int, right: int, view: CompareView) -> ComparePage:
     found = {
         row.pk: row
         for row in Attempt.objects.select_related("run__benchmark", "task", "trace").filter(
-            pk__in=[left, right], trace__isnull=False
+            Q(pk=left) | Q(pk=right), trace__isnull=False
         )
     }
     if left not in found or right not in found:

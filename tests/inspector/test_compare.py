@@ -60,6 +60,7 @@ def test_only_attempts_at_one_task_are_compared(client: Client) -> None:
     first, second = run.attempts.order_by("pk")
     assert client.get(reverse("compare_attempts", args=[first.pk, second.pk])).status_code == 404
     assert client.get(reverse("compare_attempts", args=[first.pk, 999_999])).status_code == 404
+    assert client.get(reverse("compare_attempts", args=[10**30, first.pk])).status_code == 404
 
 
 def test_attempts_of_two_runs_are_called_by_their_models(client: Client) -> None:
