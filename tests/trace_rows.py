@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.factories import SERVER, make_row, make_states, state_hash
 
-__all__ = ["HOSTILE", "hostile_row", "huge_row", "long_row", "row_with", "text", "tool"]
+__all__ = ["HOSTILE", "hostile_row", "huge_row", "long_row", "row_with", "text", "tool", "writing_row"]
 
 HOSTILE = (
     "<script>window.ran=1</script><img src=x onerror=window.ran=1>"
@@ -63,6 +63,30 @@ def long_row(steps: int, **changes: Any) -> dict[str, Any]:
             break
     messages.append(text("assistant", "The mixer is booked in. <DONE>", tag="text"))
     return row_with(messages, **changes)
+
+
+def writing_row(writes: int, **changes: Any) -> dict[str, Any]:
+    """An attempt that writes two fields of so many records, one call each, and each record wrongly."""
+    messages = [text("user", "Close them all.")]
+    before = [{"id": number, "item": "Mixer", "status": "out", "note": ""} for number in range(writes)]
+    after = [record | {"status": "closed", "note": f"note {record['id']}"} for record in before]
+    for record in after:
+        item = {"status": record["status"], "note": record["note"]}
+        messages += tool(record["id"], "update_rental", {"id": record["id"], "item": item}, json.dumps(record))
+    messages.append(text("assistant", "All are closed. <DONE>", tag="text"))
+    row = row_with(messages, **changes)
+    states = make_states()
+    states["before"]["rentals"], states["after"]["rentals"] = before, after
+    states["required"]["rentals"] = [record | {"status": "returned"} for record in after]
+    row["test_context"]["effects"][SERVER] |= {
+        "initial_db_state": states["before"],
+        "result_db_state": states["after"],
+        "golden_db_state": states["required"],
+        "result_db_hash": state_hash(states["after"]),
+        "golden_db_hash": state_hash(states["required"]),
+        "diff": None,
+    }
+    return row
 
 
 def huge_row(size: int, **changes: Any) -> dict[str, Any]:

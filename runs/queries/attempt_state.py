@@ -26,7 +26,7 @@ from runs.statediff.tables import same
 
 __all__ = ["first_failing", "state_panel", "step_link", "tried_steps", "writes_by_step"]
 
-FIELD_LIMIT = 300
+FIELD_LIMIT = 120
 """Rows of fields in a first answer."""
 _VERSIONS = 40
 """Earlier values of one field that a page can go back to."""

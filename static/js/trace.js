@@ -102,7 +102,11 @@ const trace = (() => {
   // --- the state as of a step -----------------------------------------------------------------------------------------
 
   const effects = () => $$("[data-effect]", side);
-  const stepsOf = effect => effect.dataset.steps ? effect.dataset.steps.split(",").map(Number) : [];
+  const known = new WeakMap();
+  const stepsOf = effect => {
+    if (!known.has(effect)) known.set(effect, effect.dataset.steps ? effect.dataset.steps.split(",").map(Number) : []);
+    return known.get(effect);
+  };
   const fails = effect => /missing|wrong|extra|reported/.test(effect.dataset.kind || effect.className);
 
   function showState() {
@@ -112,6 +116,8 @@ const trace = (() => {
       if (versions.length < 2) continue;
       let now = versions[0];
       for (const version of versions) if (Number(version.dataset.at) <= state.step) now = version;
+      // What is as it was is left alone: each write costs a layout, and a pane has thousands.
+      if (!now.hidden) continue;
       for (const version of versions) version.hidden = version !== now;
       cell.classList.toggle("then", now !== versions[versions.length - 1]);
     }
@@ -122,7 +128,8 @@ const trace = (() => {
       $("[data-asof-step]", bar).textContent = state.step;
       $("[data-asof-later]", bar).textContent = later === 1 ? "1 field is" : `${later} fields are`;
     }
-    for (const head of $$("[data-after-head]", side)) head.textContent = later ? `At step ${state.step}` : "After";
+    const title = later ? `At step ${state.step}` : "After";
+    for (const head of $$("[data-after-head]", side)) if (head.textContent !== title) head.textContent = title;
   }
 
   // --- which step is shown --------------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ from playwright.sync_api import Page, sync_playwright
 
 from tests.e2e.browser import launch
 from tests.factories import make_row, write_jsonl
-from tests.trace_rows import huge_row, long_row
+from tests.trace_rows import huge_row, long_row, writing_row
 
 _ROOT = Path(__file__).resolve().parents[2]
 _PRESSES = 60
@@ -95,7 +95,12 @@ def measured(page: Page, address: str, path: str) -> Cost:
 
 
 def main() -> None:
-    rows = {"ordinary": make_row(), "2000-steps": long_row(2000), "5-megabytes": huge_row(5_000_000)}
+    rows = {
+        "ordinary": make_row(),
+        "2000-steps": long_row(2000),
+        "2000-writes": writing_row(2000),
+        "5-megabytes": huge_row(5_000_000),
+    }
     with serving(rows) as (address, paths), sync_playwright() as playwright:
         browser = launch(playwright)
         costs = {}

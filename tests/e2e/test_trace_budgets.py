@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 
 from runs.models import Attempt
 from tests.stored import store
-from tests.trace_rows import huge_row, long_row
+from tests.trace_rows import huge_row, long_row, writing_row
 
 OpenPage = Callable[..., Page]
 FIRST_ANSWER = 300_000
@@ -43,6 +43,21 @@ def test_two_thousand_steps_answer_at_once(open_page: OpenPage, client: Client, 
         page.mouse.wheel(0, 3000)
         page.wait_for_timeout(60)
     page.wait_for_load_state("networkidle")
+
+
+def test_two_thousand_writes_answer_at_once(open_page: OpenPage, client: Client) -> None:
+    store([writing_row(2000)])
+    assert len(client.get(path()).content) < FIRST_ANSWER
+    page = open_page(path())
+    assert page.evaluate("document.querySelectorAll('*').length") < 10_000
+    page.keyboard.press("g")
+    after = page.locator("tr.wrong td.after > div:not([hidden])")
+    expect(after.first).to_contain_text("out")
+    page.locator("[data-end]").click()
+    expect(after.first).to_contain_text("closed")
+    expect(page.locator("[data-after-head]").first).to_have_text("After")
+    page.locator("[data-everything]").click()
+    expect(page.locator("tr.wrong")).to_have_count(2000)
 
 
 def test_five_megabytes_come_in_windows(open_page: OpenPage, client: Client) -> None:
