@@ -68,7 +68,9 @@ def long_row(steps: int, **changes: Any) -> dict[str, Any]:
 def writing_row(writes: int, **changes: Any) -> dict[str, Any]:
     """An attempt that writes two fields of so many records, one call each, and each record wrongly."""
     messages = [text("user", "Close them all.")]
-    before = [{"id": number, "item": "Mixer", "status": "out", "note": ""} for number in range(writes)]
+    before: list[dict[str, Any]] = [
+        {"id": number, "item": "Mixer", "status": "out", "note": ""} for number in range(writes)
+    ]
     after = [record | {"status": "closed", "note": f"note {record['id']}"} for record in before]
     for record in after:
         item = {"status": record["status"], "note": record["note"]}

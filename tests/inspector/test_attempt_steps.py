@@ -41,9 +41,9 @@ def test_null_arguments_are_folded_away(client: Client) -> None:
     arguments = {"id": 7, "note": None, "item": {"status": "held", "due": None}}
     store([row_with([text("user", "Hold it."), *tool(1, "update_rental", arguments, "{}")])])
     html = page(client, "?step=2")
-    shown = part(html, "<h4>Arguments", "<details")
+    shown = part(html, "<h3>Arguments", "<details")
     assert shown == "Arguments copy id 7 item. status held"
     assert part(html, "<summary>2 null", "</details>") == "2 null hidden note null item. due null"
     Attempt.objects.all().delete()
     store([row_with([text("user", "Hold it."), *tool(1, "update_rental", {"note": None}, "{}")])], model="other")
-    assert part(page(client, "?step=2"), "<h4>Arguments", "</section>") == "Arguments copy note null"
+    assert part(page(client, "?step=2"), "<h3>Arguments", "</section>") == "Arguments copy note null"
