@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -110,6 +111,9 @@ def test_long_names_do_not_widen_a_page(open_page: OpenPage, addresses: list[str
         assert answer is not None
         assert (address, answer.status) == (address, 200)
         found = page.evaluate(WIDER)
+        crumb = page.locator(".crumbs > a", has_text=re.compile("^(Runs|Failures|Leaderboards)$")).first
+        if crumb.count():
+            assert (address, crumb.evaluate("a => a.getBoundingClientRect().height < 30")) == (address, True)
         if found:
             wider[address[:60]] = found
     assert wider == {}
