@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from runs.attribution import ListedTools, attribute, changes_state, observed_tools
+from runs.attribution import attribute, observed_tools
 from runs.benchmarks import THINKINGBOX_BENCH
 from runs.checks import build_checks
 from runs.records import AttemptRecord, Effect, GradedAttempt, ServerGrading, StateSource
 from runs.reported import reported_effects
 from runs.statediff import compare_server, effect_order
+from runs.writing_tools import ListedTools, changes_state
 
 __all__ = ["grade"]
 

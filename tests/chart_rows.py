@@ -87,6 +87,4 @@ def _standings(values: Sequence[tuple[str, Decimal | None, float | None]]) -> di
     placed = frontier(
         [Point(name=name, cost=cost, worth=None if worth is None else Decimal(worth)) for name, cost, worth in values]
     )
-    return {
-        each.name: Standing(each.on_frontier, tuple(each.dominated_by)) if each.placed else None for each in placed
-    }
+    return {each.name: Standing(each.on_frontier, tuple(each.dominated_by)) if each.placed else None for each in placed}

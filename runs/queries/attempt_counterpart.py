@@ -10,15 +10,8 @@ from django.db.models.functions import Abs
 
 from runs.models import Attempt
 from runs.payloads import load_evidence
-from runs.queries.attempt_structs import (
-    AttemptPage,
-    ChecksPanel,
-    CompareLink,
-    EffectLine,
-    PassingWrite,
-    RecordCard,
-    StatePanel,
-)
+from runs.queries.attempt_state_structs import PassingWrite, RecordCard, StatePanel
+from runs.queries.attempt_structs import AttemptPage, ChecksPanel, CompareLink, EffectLine
 from runs.records import Effect, GradedAttempt, Verdict
 
 __all__ = ["Counterpart", "counterpart", "passing_writes", "with_passing"]

@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw
 
-from runs.queries.attempt_structs import Pair, PayloadPart, StepDetail, Wrote
+from runs.queries.attempt_state_structs import Wrote
+from runs.queries.attempt_structs import Pair, PayloadPart, StepDetail
 from runs.queries.values import Shown, ValueKind, json_line, json_pretty, shown
 from runs.records import Step, StepKind
 

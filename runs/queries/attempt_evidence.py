@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from msgspec import UNSET
 
 from runs.queries.attempt_state import first_failing, step_link, tried_steps
+from runs.queries.attempt_state_structs import StepLink
 from runs.queries.attempt_steps import claim_step
-from runs.queries.attempt_structs import ChecksPanel, Claim, EffectLine, Evidence, StateCheck, StepLink
+from runs.queries.attempt_structs import ChecksPanel, Claim, EffectLine, Evidence, StateCheck
 from runs.queries.values import ValueKind, shown
 from runs.records import (
     AttemptRecord,

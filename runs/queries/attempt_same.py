@@ -10,7 +10,7 @@ from msgspec import UNSET, Raw
 from runs.bundles import reader_named
 from runs.models import Attempt
 from runs.payloads import restore_row
-from runs.queries.attempt_structs import FieldRow, StatePanel
+from runs.queries.attempt_state_structs import FieldRow, StatePanel
 from runs.queries.values import Shown, ValueKind, shown, unrecorded
 from runs.records import AttemptRecord, ServerStates
 from runs.statediff import TableRules, shipped_rules

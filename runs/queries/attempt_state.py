@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from runs.queries.attempt_structs import (
+from runs.queries.attempt_state_structs import (
     FieldRow,
     OldValue,
     RecordCard,

@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from runs.queries.attempt_structs import Block, Mark, StepLine, StepList, Timeline, Wrote
+from runs.queries.attempt_state_structs import Wrote
+from runs.queries.attempt_structs import Block, Mark, StepLine, StepList, Timeline
 from runs.queries.values import json_line
 from runs.records import Step, StepKind
 

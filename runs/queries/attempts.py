@@ -16,16 +16,7 @@ from runs.queries.attempt_evidence import cause_step, checks_panel, claim_of, ev
 from runs.queries.attempt_same import SameTables, full_record, same_tables, with_unchanged
 from runs.queries.attempt_state import state_panel, writes_by_step
 from runs.queries.attempt_steps import SHOWS, letters_of, step_block, step_list, timeline
-from runs.queries.attempt_structs import (
-    AttemptPage,
-    Block,
-    Dot,
-    Head,
-    HistoryEntry,
-    RawPanel,
-    StepDetail,
-    TaskPanel,
-)
+from runs.queries.attempt_structs import AttemptPage, Block, Dot, Head, HistoryEntry, RawPanel, StepDetail, TaskPanel
 from runs.queries.attempt_why import why_panel
 from runs.queries.values import json_pretty
 from runs.queries.verdicts import NOT_RECORDED, verdict_word

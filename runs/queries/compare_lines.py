@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 
 from runs.alignment import Match, Relation, arguments_of
+from runs.queries.attempt_state_structs import Wrote
 from runs.queries.attempt_steps import GLYPHS, WHO, letters_of
-from runs.queries.attempt_structs import Wrote
 from runs.queries.compare_structs import Argument, Bar, Cell, CompareLine, Piece, ShowLines
 from runs.queries.values import json_line
 from runs.records import Step, StepKind

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 import msgspec
 
-from runs.queries.attempt_structs import Wrote
+from runs.queries.attempt_state_structs import Wrote
 from runs.queries.paging import Page
 from runs.queries.values import Shown
 

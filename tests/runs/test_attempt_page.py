@@ -6,8 +6,8 @@ from runs.models import Attempt
 from runs.queries.attempt_detail import step_detail
 from runs.queries.attempt_evidence import effect_line
 from runs.queries.attempt_state import state_panel, writes_by_step
+from runs.queries.attempt_state_structs import SumItem
 from runs.queries.attempt_steps import letters_of, timeline
-from runs.queries.attempt_structs import SumItem
 from runs.queries.attempts import AttemptView, attempt_page
 from runs.queries.values import CELL_LIMIT, ListItem, Shown, ValueKind, shown, shown_lists
 from runs.queries.verdicts import verdict_word

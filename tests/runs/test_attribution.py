@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
-from runs.attribution import attribute, changes_state, observed_tools
+from runs.attribution import attribute, observed_tools
 from runs.records import Effect, EffectKind, Step, StepKind, Write
+from runs.writing_tools import changes_state
 from tests.runs.evidence import call
 
 
