@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from msgspec import UNSET
 
 from runs.queries.compare_structs import EndRecord, EndRow, EndState
 from runs.queries.values import Shown, ValueKind, shown
 from runs.records import Effect, EffectKind, GradedAttempt, StateSource
+from runs.statediff.tables import same
 
 __all__ = ["end_state"]
 
@@ -21,17 +22,36 @@ _Record = Mapping[str | None, Effect]
 _Value = Literal["before", "after", "required"]
 
 
+class _Side(NamedTuple):
+    """What an attempt did to one record."""
+
+    effects: _Record
+    known: bool
+    """Its states are recorded."""
+    before_known: bool
+    as_required: bool
+    """A field that no effect names is as required: the record is new, or its state before is not recorded."""
+
+
+class _End(NamedTuple):
+    """What an attempt left in one field."""
+
+    kind: str
+    """Of the effect that says so; "" for a field that is as it was before."""
+    value: Any
+    shown: Shown
+
+
 def end_state(
     left: GradedAttempt, right: GradedAttempt, labels: tuple[str, str], *, everything: bool = False
 ) -> EndState:
     """Every place that an effect of either names. What differs comes first, what is not graded is only counted."""
     ours, theirs = _by_place(left), _by_place(right)
-    known = left.state_source is StateSource.RECORDED, right.state_source is StateSource.RECORDED
     records = []
     ungraded = 0
     for place in dict.fromkeys([*ours, *theirs]):
-        one, other = ours.get(place, {}), theirs.get(place, {})
-        rows = [_row(name, one, other, known, labels) for name in _names(one, other)]
+        sides = _side(left, place, ours.get(place, {})), _side(right, place, theirs.get(place, {}))
+        rows = [_row(name, sides, labels) for name in _names(sides[0].effects, sides[1].effects)]
         graded = [row for row in rows if row.kind != EffectKind.UNGRADED.value]
         ungraded += len(rows) - len(graded)
         if graded:
@@ -71,26 +91,38 @@ def _names(one: _Record, other: _Record) -> list[str]:
     return list(names) or [""]
 
 
-def _row(name: str, one: _Record, other: _Record, known: tuple[bool, bool], labels: tuple[str, str]) -> EndRow:
+def _side(graded: GradedAttempt, place: _Place, effects: _Record) -> _Side:
+    known = graded.state_source is StateSource.RECORDED
+    before_known = known and all(one.before_recorded for one in graded.servers if one.server == place[0])
+    is_new = any(effect.created for effect in effects.values())
+    return _Side(effects, known, before_known, as_required=is_new or (known and not before_known))
+
+
+def _row(name: str, sides: tuple[_Side, _Side], labels: tuple[str, str]) -> EndRow:
+    one, other = (side.effects for side in sides)
     mine, yours = _of(one, name), _of(other, name)
     before = _first_value(name, "before", one, other)
     required = _first_value(name, "required", one, other)
-    values = [_after(name, record, before, is_known) for record, is_known in zip((one, other), known, strict=True)]
-    kinds = tuple("" if effect is None else effect.kind.value for effect in (mine, yours))
-    unknown = [label for value, label in zip(values, labels, strict=True) if value.kind is ValueKind.UNRECORDED]
-    differs = not unknown and (kinds[0] != kinds[1] or values[0] != values[1])
+    left, right = (_end(name, side, before, required) for side in sides)
+    kinds = left.kind, right.kind
+    unknown = [
+        label for end, label in zip((left, right), labels, strict=True) if end.shown.kind is ValueKind.UNRECORDED
+    ]
+    # The values themselves are compared: what is shown of them may be cut.
+    equal = kinds[0] == kinds[1] and left.shown.kind == right.shown.kind and same(left.value, right.value)
+    differs = not unknown and not equal
     kind = next((kind for kind in (kinds[1], kinds[0]) if kind not in {"", "correct", "ungraded"}), "")
     kind = kind or next((kind for kind in kinds if kind), "correct")
-    reported = EffectKind.REPORTED.value in kinds
+    before_known = EffectKind.REPORTED.value not in kinds and any(side.before_known for side in sides)
     return EndRow(
         field=name,
         kind=kind,
-        word=f"not recorded in {unknown[0]}" if unknown else _word((kinds[0], kinds[1]), labels, differs=differs),
+        word=f"not recorded in {unknown[0]}" if unknown else _word(kinds, labels, differs=differs),
         differs=differs,
         known=not unknown,
-        before=_shown(before, ValueKind.UNRECORDED if reported or not any(known) else ValueKind.NO_ROW),
-        left=values[0],
-        right=values[1],
+        before=_shown(before, ValueKind.NO_ROW if before_known else ValueKind.UNRECORDED),
+        left=left.shown,
+        right=right.shown,
         required=_shown(required, ValueKind.NO_ROW),
         left_kind=kinds[0],
         right_kind=kinds[1],
@@ -120,12 +152,24 @@ def _part(effect: Effect, side: _Value, name: str) -> Any:
     return value
 
 
-def _after(name: str, record: _Record, before: Any, known: bool) -> Shown:
-    """What the attempt left. A place that none of its effects names is as it was before."""
-    effect = _of(record, name)
+def _end(name: str, side: _Side, before: Any, required: Any) -> _End:
+    """What the attempt left. A field that none of its effects names is as required in a new record, else as before."""
+    effect = _of(side.effects, name)
     if effect is not None:
-        return _shown(_part(effect, "after", name), ValueKind.NO_ROW)
-    return _shown(before, ValueKind.NO_ROW) if known else Shown(kind=ValueKind.UNRECORDED)
+        value = _part(effect, "after", name)
+        return _End(effect.kind.value, value, _shown(value, _absent(effect)))
+    if not side.known:
+        return _End("", UNSET, Shown(kind=ValueKind.UNRECORDED))
+    if side.as_required:
+        absent = ValueKind.NO_FIELD if side.effects else ValueKind.NO_ROW
+        return _End(EffectKind.CORRECT.value, required, _shown(required, absent))
+    return _End("", before, _shown(before, ValueKind.NO_ROW))
+
+
+def _absent(effect: Effect) -> ValueKind:
+    """How to call a value that is not there after: where the record is, only the field is absent."""
+    is_there = effect.created if effect.field is not None else effect.after is not UNSET
+    return ValueKind.NO_FIELD if is_there else ValueKind.NO_ROW
 
 
 def _shown(value: Any, absent: ValueKind) -> Shown:

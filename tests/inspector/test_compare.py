@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import copy
 import re
 from typing import Any
 
@@ -10,7 +11,7 @@ from django.urls import reverse
 from runs.models import Attempt, Run
 from runs.queries.compare_lines import word_pieces
 from runs.queries.compare_structs import Piece
-from tests.factories import make_row
+from tests.factories import SERVER, make_row, make_states, state_hash
 from tests.stored import outcomes, store
 from tests.trace_rows import hostile_row, long_row
 
@@ -45,6 +46,56 @@ def test_a_passed_and_a_failed_attempt_side_by_side(client: Client) -> None:
     assert "item.status : returned , id : 7" in steps
     assert "item.status : closed , id : 7" in steps
     assert text.count('<span class="val a">returned</span>') == text.count('<span class="val b">closed</span>') == 1
+
+
+def note_row(repetition: int, **wrong: Any) -> dict[str, Any]:
+    """An attempt that books the rental right and makes the required note, with these fields of it wrong."""
+    states = make_states()
+    required = states["required"]
+    required["notes"].append({"id": 1, "rental_id": 7, "text": "Returned", "status": "hold", "tags": ["desk"]})
+    after = copy.deepcopy(required)
+    after["notes"][0] |= wrong
+    golden = required["notes"][0]
+    row = make_row(repetition=repetition, outcome="failed" if wrong else "passed")
+    row["test_context"]["effects"][SERVER] |= {
+        "result_db_state": after,
+        "result_db_hash": state_hash(after),
+        "golden_db_state": required,
+        "golden_db_hash": state_hash(required),
+        "diff": [
+            {"path": f"notes[0].{name}", "type": "value mismatch", "result": value, "golden": golden[name]}
+            for name, value in wrong.items()
+        ],
+    }
+    return row
+
+
+def end_of(client: Client, left: Attempt, right: Attempt) -> str:
+    text = page_of(client, left, right)
+    return words(text[text.index('id="end"') : text.index('id="steps"')])
+
+
+def test_the_other_fields_of_a_new_record_that_is_partly_wrong_are_as_required(client: Client) -> None:
+    left, right = pair_of(store([note_row(0, status="open"), note_row(1)]))
+    end = end_of(client, left, right)
+    assert "1 graded value differs, 6 equal" in end
+    assert "notes 1 ≠ status wrong in repetition 0 no such row open hold hold" in end
+    assert "= text equal no such row Returned Returned Returned" in end
+    mirrored = end_of(client, right, left)
+    assert "1 graded value differs, 6 equal" in mirrored
+    assert "notes 1 ≠ status wrong in repetition 0 no such row hold open hold" in mirrored
+    assert "= text equal no such row Returned Returned Returned" in mirrored
+    assert "both count as correct" not in end + mirrored
+
+
+def test_two_new_records_wrong_in_different_fields_are_as_required_in_the_others(client: Client) -> None:
+    left, right = pair_of(store([note_row(0, status="open"), note_row(1, text="Back")]))
+    for end in (end_of(client, left, right), end_of(client, right, left)):
+        assert "2 graded values differ, 2 equal" in end
+        assert "≠ status wrong in repetition 0 no such row" in end
+        assert "≠ text wrong in repetition 1 no such row" in end
+    assert "status wrong in repetition 0 no such row open hold hold" in end_of(client, left, right)
+    assert "status wrong in repetition 0 no such row hold open hold" in end_of(client, right, left)
 
 
 def test_equal_attempts_have_no_difference(client: Client) -> None:
