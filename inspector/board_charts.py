@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from inspector.charts.data import BoardRow, Chart, Kind, Standing, Weights
 from inspector.charts.leaderboard import breadth_consistency, cost_dependable, cost_success, domain_heat, survival
-from runs.boards import Board, Row
+from runs.boards import Board, Column, Row
 from runs.costs import Placed
 from runs.queries.leaderboards import BoardPage
 
@@ -16,6 +16,14 @@ __all__ = ["THRESHOLDS", "Threshold", "board_charts", "chart_rows", "thresholds"
 
 THRESHOLDS = (10, 25, 50)
 """The pass@1 in percent under which a reader can leave models out of the charts."""
+
+_CHARTS = (
+    (breadth_consistency, (Column.SOLVED, Column.ALL_K)),
+    (survival, (Column.ALL_K, Column.RETENTION)),
+    (cost_success, (Column.COST_PER_SUCCESS,)),
+    (cost_dependable, (Column.ALL_K, Column.COST_PER_DEPENDABLE)),
+)
+"""Each with the columns that it draws beside pass@1: it is left out where one of them is hidden."""
 
 
 class Threshold(NamedTuple):
@@ -36,22 +44,19 @@ def board_charts(page: BoardPage, *, links: bool, least: int = 0) -> list[Chart]
     board = page.board
     rows = chart_rows(board, links=links)
     share = least / 100
-    charts = [breadth_consistency(rows, board.k, least=share), survival(rows, board.k, least=share)]
-    if board.columns_with_costs:
-        charts += [cost_success(rows, board.k, least=share), cost_dependable(rows, board.k, least=share)]
-    if len(board.domains) > 1:
+    charts = [chart(rows, board.k, least=share) for chart, needed in _CHARTS if all(page.shows(c) for c in needed)]
+    if page.shows(Column.DOMAINS) and len(board.domains) > 1:
         charts.append(domain_heat(rows, board.k, least=share))
     return charts
 
 
 def chart_rows(board: Board, *, links: bool) -> list[BoardRow]:
-    """In the order of the board. Costs that the board does not show are in no chart either."""
+    """In the order of the board."""
     return [_chart_row(board, row, links) for row in board.rows]
 
 
 def _chart_row(board: Board, row: Row, links: bool) -> BoardRow:
     money = row.money
-    priced = board.columns_with_costs
     bounds = row.solved.bounds
     return BoardRow(
         name=row.name,
@@ -69,9 +74,9 @@ def _chart_row(board: Board, row: Row, links: bool) -> BoardRow:
         all_k=row.all_k.value,
         all_k_interval=row.all_k.interval,
         currency=money.currency or "USD",
-        cost_per_run=money.per_run if priced else None,
-        cost_per_success=money.per_success if priced else None,
-        cost_per_dependable_task=money.per_dependable if priced else None,
+        cost_per_run=money.per_run,
+        cost_per_success=money.per_success,
+        cost_per_dependable_task=money.per_dependable,
         by_success=_standing(board.by_success.get(row.name)),
         by_dependable_task=_standing(board.by_dependable.get(row.name)),
         by_domain={name: row.domains.get(name) for name in board.domains},

@@ -179,13 +179,19 @@ def worth(board: Board) -> list[Worth]:
         Worth(row, steps[row.name])
         for row in board.rows
         if row.name in steps
-        and row.money.campaign is not None
         and row.all_k.count is not None
         and (steps[row.name].against is not None or steps[row.name].reason == "no cheaper model")
         and not board.mixes_tasks
     ]
-    found.sort(key=lambda line: (line.row.money.campaign or Decimal(0), line.row.name))
+    found.sort(key=lambda line: (_spent(line.row), line.row.name))
     return found if len(found) > 1 else []
+
+
+def _spent(row: Row) -> Decimal:
+    """What all attempts cost, where the board shows the cost per dependable task alone as well."""
+    if row.money.campaign is not None:
+        return row.money.campaign
+    return (row.money.per_dependable or Decimal(0)) * (row.all_k.count or 0)
 
 
 @register.filter
@@ -222,18 +228,20 @@ def in_short(board: Board) -> list[Short]:
 
 def _why(answer: Answer, board: Board) -> str:
     row = answer.row
-    dependable = f"{row.all_k.count} of {row.all_k.of} tasks passed {board.k} of {board.k}"
+    known = row.all_k.count is not None
+    dependable = f"{row.all_k.count} of {row.all_k.of} tasks passed {board.k} of {board.k}" if known else ""
     match answer.figure:
         case "all_k":
             cost = row.money.per_dependable
-            priced = "" if cost is None or not board.columns_with_costs else f", {money(cost, row.money.currency)} each"
+            priced = "" if cost is None else f", {money(cost, row.money.currency)} each"
             return f"{dependable}{priced}"
         case "pass_at_1":
             return f"{points(row.pass_at_1.value)}% of the attempts passed"
         case "solved":
             return f"{row.solved.count} of {row.solved.of} tasks in {board.k} attempts"
         case _:
-            return f"{money(row.money.per_dependable, row.money.currency)}; {dependable}"
+            each = money(row.money.per_dependable, row.money.currency)
+            return f"{each}; {dependable}" if known else each
 
 
 def _but(answer: Answer) -> str:

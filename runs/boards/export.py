@@ -23,12 +23,21 @@ _COST_COLUMNS = {
     Column.COST_PER_SUCCESS: ("cost_per_success",),
     Column.COST_PER_DEPENDABLE: ("cost_per_dependable_task",),
 }
+_CELL_OF = {
+    "errors": Column.ERRORS,
+    "solved_at_least_once": Column.SOLVED,
+    "observed_all_k": Column.ALL_K,
+    "retention": Column.RETENTION,
+    "pass_hat_k_plug_in": Column.ALL_K,
+    "by_domain": Column.DOMAINS,
+}
+"""Cells that are not there where the column is hidden."""
 _ALWAYS = ("currency", "cost_is", "price_list", "cost_is_lower_bound")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def as_document(board: Board, *, title: str, text: str, frozen_at: str | None) -> dict[str, Any]:
-    """The whole board; what is not known is null, and amounts are decimal texts."""
+    """What the board shows; what is not known is null, and amounts are decimal texts."""
     return {
         "title": title,
         "text": text,
@@ -76,14 +85,15 @@ def _cells(board: Board, row: Row) -> dict[str, Any]:
         "attempts": row.attempts,
         "errors": row.errors,
         "incomplete_tasks": row.incomplete,
-        "pass_at_1": _figure(row.pass_at_1),
-        "solved_at_least_once": _figure(row.solved),
-        "observed_all_k": _figure(row.all_k),
+        "pass_at_1": _figure(board, row.pass_at_1),
+        "solved_at_least_once": _figure(board, row.solved),
+        "observed_all_k": _figure(board, row.all_k),
         "retention": row.retention,
         "pass_hat_k_plug_in": row.plug_in,
         "by_domain": {name: row.domains.get(name) for name in board.domains},
-        **_costs(board, row),
     }
+    hidden = {name for name, column in _CELL_OF.items() if column not in board.columns}
+    cells = {name: value for name, value in cells.items() if name not in hidden} | _costs(board, row)
     if row.sources:
         cells["sources"] = row.sources
     return cells
@@ -109,9 +119,9 @@ def _amount(amount: Decimal | None) -> str | None:
     return None if amount is None else f"{amount:f}"
 
 
-def _figure(figure: Figure) -> dict[str, Any]:
+def _figure(board: Board, figure: Figure) -> dict[str, Any]:
     interval = figure.interval
-    return {
+    cells = {
         "count": figure.count,
         "of": figure.of,
         "share": figure.value,
@@ -121,6 +131,8 @@ def _figure(figure: Figure) -> dict[str, Any]:
         "least": None if figure.bounds is None else figure.bounds[0],
         "most": None if figure.bounds is None else figure.bounds[1],
     }
+    hidden = set() if Column.INTERVAL in board.columns else {"low", "high", "interval"}
+    return {name: value for name, value in cells.items() if name not in hidden}
 
 
 def _flat(cells: Mapping[str, Any]) -> dict[str, Any]:

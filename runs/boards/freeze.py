@@ -10,8 +10,9 @@ import zstandard
 from django.db import transaction
 
 from runs.boards.board import Board, Change, changes_between, make_board
-from runs.boards.gather import board_inputs, board_now, board_runs
+from runs.boards.gather import board_inputs, board_runs
 from runs.boards.inputs import BoardInputs, BoardView
+from runs.boards.shown import as_shown
 from runs.kept import Kept
 from runs.models import Leaderboard, LeaderboardFreeze
 
@@ -69,25 +70,30 @@ def frozen_inputs(kept: LeaderboardFreeze) -> BoardInputs:
 
 
 def frozen_board(kept: LeaderboardFreeze, view: BoardView | None = None) -> Board:
-    """As it was computed then; another view of it is computed from what was kept."""
+    """As it was computed then, as far as its columns show it; another view of it is computed from what was kept."""
 
     looked = view or BoardView()
 
     def make() -> Board:
         if looked == BoardView():
-            return msgspec.json.decode(_unpack(kept.result), type=Board)
-        return make_board(frozen_inputs(kept), looked)
+            return as_shown(_result(kept))
+        return as_shown(make_board(frozen_inputs(kept), looked))
 
     return _boards.get_or_make((kept.pk, kept.digest, kept.frozen_at, looked), make)
 
 
+def _result(kept: LeaderboardFreeze) -> Board:
+    return msgspec.json.decode(_unpack(kept.result), type=Board)
+
+
 def recompute(board: Leaderboard, kept: LeaderboardFreeze) -> Recomputed:
-    """Compares the frozen board with one by the rules of today, and with the runs of today."""
-    inputs, then = frozen_inputs(kept), frozen_board(kept)
-    stored = {run.slug for run in board_runs(board)}
+    """Compares the frozen board with one by the rules of today, and with the runs of today, hidden columns too."""
+    inputs, then = frozen_inputs(kept), _result(kept)
+    runs = board_runs(board)
+    stored = {run.slug for run in runs}
     return Recomputed(
         from_inputs=changes_between(then, make_board(inputs)),
-        from_runs=changes_between(then, board_now(board)),
+        from_runs=changes_between(then, make_board(board_inputs(board, runs))),
         runs_gone=[run.slug for run in inputs.runs if run.slug not in stored],
     )
 

@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 from runs.boards.board import Board, make_board
 from runs.boards.figures import RunFigures, figures
 from runs.boards.inputs import BoardInputs, BoardSettings, BoardView, Column, Order, RunInput, TaskCounts
+from runs.boards.shown import as_shown
 from runs.kept import Kept
 from runs.metrics import ErrorRule
 from runs.models import Leaderboard, PriceList, Run, TaskTally, Upload
@@ -144,8 +145,11 @@ def board_inputs(board: Leaderboard, runs: Iterable[Run]) -> BoardInputs:
 
 
 def board_now(board: Leaderboard, view: BoardView | None = None) -> Board:
-    """The board as its runs are now. One query where nothing has changed since it was last computed."""
+    """The board as its runs are now, as far as its columns show it.
+
+    One query where nothing has changed since it was last computed.
+    """
     runs = board_runs(board)
     looked = view or BoardView()
     key = (board.pk, board.updated_at, tuple(_version(run, board.price_list) for run in runs), looked)
-    return _boards.get_or_make(key, lambda: make_board(board_inputs(board, runs), looked))
+    return _boards.get_or_make(key, lambda: as_shown(make_board(board_inputs(board, runs), looked)))

@@ -12,6 +12,7 @@ __all__ = ["ordered_by", "settings_summary"]
 
 
 _NAMED = 8
+_COUNTS_OF_TASKS = frozenset({Column.SOLVED, Column.ALL_K, Column.RETENTION, Column.COST_PER_DEPENDABLE})
 
 
 def ordered_by(board: Board) -> str:
@@ -30,12 +31,15 @@ def settings_summary(board: Board) -> list[tuple[str, str]]:
     parts = [
         ("Ranks", _ranks(board)),
         ("pass@1", f"is successes over attempts, all tasks together. {_errors(board)}"),
-        (
-            f"{k} of {k}",
-            f"is the number of tasks that passed all of their {k} attempts: a literal count, never an estimate. A task "
-            f"with fewer attempts recorded makes it not computable. At least once counts tasks with a success.",
-        ),
     ]
+    if _COUNTS_OF_TASKS & set(board.columns) or board.order is not Order.PASS_AT_1:
+        parts.append(
+            (
+                f"{k} of {k}",
+                f"is the number of tasks that passed all of their {k} attempts: a literal count, never an estimate. A "
+                "task with fewer attempts recorded makes it not computable. At least once counts tasks with a success.",
+            )
+        )
     if Column.RETENTION in board.columns:
         parts.append(("Retention", f"is the {k} of {k} share over pass@1."))
     if board.columns_with_costs:

@@ -100,9 +100,14 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     place: str = ""
     """`leader` or `runner-up` among its kind of weights, where those are shown apart."""
 
+    kept_retention: float | None = None
+    """The retention of a row whose all-k share is not shown."""
+
     @property
     def retention(self) -> float | None:
         """All-k share ÷ pass@1; None where one is not known, or nothing passed."""
+        if self.kept_retention is not None:
+            return self.kept_retention
         rate, share = self.pass_at_1.value, self.all_k.value
         return None if share is None or not rate else share / rate
 

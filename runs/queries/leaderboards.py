@@ -12,8 +12,9 @@ from django.http import Http404
 
 from runs.boards import Board, BoardView, Column, Order, Row, settings_summary
 from runs.boards.freeze import Frozen, Recomputed, frozen_board, recompute
-from runs.boards.gather import board_now
+from runs.boards.gather import board_now, settings_of
 from runs.boards.reference import REFERENCE_SLUG
+from runs.boards.shown import orders_shown, view_shown
 from runs.models import Leaderboard, LeaderboardFreeze, Run
 from runs.prices import newest_lists
 from runs.published import THINKINGBOX_BENCH_RESULTS
@@ -51,6 +52,8 @@ class BoardPage(msgspec.Struct, frozen=True, kw_only=True):
     board: Board
     view: BoardView
     own_order: Order
+    orders: frozenset[Order]
+    """What the reader may rank by."""
     frozen: Frozen | None
     recomputed: Recomputed | None
     """Only where it was asked for."""
@@ -106,7 +109,8 @@ def board_page(slug: str, view: BoardView | None = None, *, recomputed: bool = F
 
 def page_of(board: Leaderboard, view: BoardView | None = None, *, recomputed: bool = False) -> BoardPage:
     kept = LeaderboardFreeze.objects.filter(leaderboard=board).first()
-    looked = view or BoardView()
+    settings = settings_of(board)
+    looked = view_shown(view or BoardView(), settings.columns, settings.order)
 
     def seen(as_seen: BoardView) -> Board:
         return board_now(board, as_seen) if kept is None else frozen_board(kept, as_seen)
@@ -123,6 +127,7 @@ def page_of(board: Leaderboard, view: BoardView | None = None, *, recomputed: bo
         board=made,
         view=looked,
         own_order=whole.order,
+        orders=orders_shown(settings.columns, settings.order),
         frozen=None
         if kept is None
         else Frozen(frozen_at=kept.frozen_at, metric_version=kept.metric_version, digest=kept.digest),

@@ -75,14 +75,14 @@ def test_a_live_board_follows_its_runs() -> None:
 def test_a_live_board_follows_what_its_runs_are_priced_by() -> None:
     run = tallied_run("ash", {"a": "pp"}, tokens=TOKENS)
     board = board_of(run)
-    assert board_now(board).rows[0].money.campaign is None
+    assert board_now(board).rows[0].money.per_dependable is None
     first = create_list("Desk", [prices("2")])
     price_run(run, PricingChoice(price_list=first.pk))
-    assert board_now(board).rows[0].money.campaign == Decimal(4)
+    assert board_now(board).rows[0].money.per_dependable == Decimal(4)
     second = add_version("desk", [prices("3")], based_on=1)
-    assert board_now(board).rows[0].money.campaign == Decimal(4)
+    assert board_now(board).rows[0].money.per_dependable == Decimal(4)
     price_run(run, PricingChoice(price_list=second.pk))
-    assert board_now(board).rows[0].money.campaign == Decimal(6)
+    assert board_now(board).rows[0].money.per_dependable == Decimal(6)
 
 
 def test_a_board_can_price_all_runs_by_one_list() -> None:
@@ -90,7 +90,7 @@ def test_a_board_can_price_all_runs_by_one_list() -> None:
     price_run(run, PricingChoice(price_list=create_list("Old", [prices("9")]).pk))
     listed = create_list("Desk", [prices("2")])
     board = board_of(run, price_list=listed.pk)
-    assert (board_now(board).rows[0].money.campaign, board_now(board).price_list) == (Decimal(4), "Desk, version 1")
+    assert (board_now(board).rows[0].money.per_dependable, board_now(board).price_list) == (Decimal(4), "Desk, version 1")
     assert Leaderboard.objects.get(pk=board.pk).price_list == listed
 
 
