@@ -71,7 +71,7 @@ def _ranks(board: Board) -> str:
     if board.published:
         text += (
             f"Without a published interval the widest possible one is taken, 1.96·√(p(1−p)/{board.tasks:,}), drawn "
-            "dotted. "
+            "dotted; at exactly 0% and 100%, where that has no width, the Jeffreys interval over the tasks. "
         )
     return text + "A bar on the left joins the first row of a group with those that cannot be told from it."
 

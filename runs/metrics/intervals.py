@@ -58,7 +58,13 @@ def jeffreys_interval(passed: int, n: int, *, level: float = LEVEL, a0: float = 
 
 
 def widest_interval(value: float, tasks: int) -> Interval:
-    """The widest 95% interval that a share can have over so many tasks: every task always or never passes."""
+    """The widest 95% interval that a share can have over so many tasks: every task always or never passes.
+
+    At exactly 0 and 1 that has no width, as if nothing were in doubt: there it is the Jeffreys interval of the tasks,
+    which its `method` tells.
+    """
+    if value in (0, 1):
+        return jeffreys_interval(tasks if value else 0, tasks)
     half = _NORMAL_95 * sqrt(value * (1 - value) / tasks)
     return Interval(low=max(0.0, value - half), high=min(1.0, value + half), method=Method.WIDEST)
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runs.metrics import (
+    Contender,
     ErrorRule,
     Interval,
     Method,
@@ -22,6 +23,7 @@ from runs.metrics import (
     jeffreys_interval,
     pass_at_k,
     pass_hat_k_unbiased,
+    rank,
     spread,
     summarise,
     task_metrics,
@@ -177,6 +179,18 @@ def test_the_widest_interval_ends_at_nothing_and_everything() -> None:
     assert (found.low, found.high) == pytest.approx((0.402, 0.598))
     assert found.method is Method.WIDEST
     assert (widest_interval(0.999, 10).high, widest_interval(0.001, 10).low) == (1.0, 0.0)
+
+
+def test_at_none_and_all_the_widest_interval_is_the_one_of_the_tasks() -> None:
+    assert widest_interval(0.0, 507) == jeffreys_interval(0, 507)
+    assert widest_interval(1.0, 507) == jeffreys_interval(507, 507)
+    rows = [Contender(name=f"{n}", value=n / 507, interval=widest_interval(n / 507, 507)) for n in (0, 4, 503, 507)]
+    assert [(row.name, row.best, row.worst) for row in rank(rows)] == [
+        ("507", 1, 2),
+        ("503", 1, 2),
+        ("4", 3, 4),
+        ("0", 3, 4),
+    ]
 
 
 def test_a_spread_is_over_what_is_recorded() -> None:
