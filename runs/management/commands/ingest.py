@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 from django.db.models import F, Sum
 
 from runs.bundles import read_rows, reader_named
 from runs.bundles.run_metadata import companion_name, suggest_model
-from runs.errors import RunsError
+from runs.errors import IngestError, RunsError
 from runs.ingest import ingest_file
 from runs.management.foreground import ensure_database
 from runs.models import Run, TaskTally, Upload
@@ -34,7 +34,8 @@ from runs.uploads import (
 )
 
 _COMPANION_END = "_run_metadata.yaml"
-_NOTES_SHOWN = 10
+_SHOWN = 20
+"""Lines of each kind that the answer for people lists."""
 
 
 class Command(BaseCommand):
@@ -105,7 +106,7 @@ class Command(BaseCommand):
             upload.model = suggest_model(name) or _stem(name)
             upload.model_inferred = True
             if not upload.model:
-                raise CommandError("Standard input does not tell the model's name. Give it with --model NAME.")
+                raise IngestError("The rows do not tell the model's name. Give it with --model NAME.")
             self._say(
                 f"{path}: no {companion_name(name)} lies beside the file, so the model is called {upload.model!r}, "
                 "after the file's name. Give the name with --model, or correct it on the run's page."
@@ -152,7 +153,6 @@ def _positive(text: str) -> int:
 
 def _answer(upload: Upload | None, kept: KeptFile | None, seconds: float) -> dict[str, Any]:
     saved = upload if upload is not None and upload.pk else None
-    problems = list(saved.problems.all()) if saved else []
     return {
         "sha256": kept.sha256 if kept else None,
         "format": reader_named(saved.reader).title if saved and saved.reader else None,
@@ -163,15 +163,20 @@ def _answer(upload: Upload | None, kept: KeptFile | None, seconds: float) -> dic
             for name in ("read", "stored", "same", "replaced", "passed", "failed", "errors")
         },
         "missing": _missing(saved.run) if saved and saved.run and saved.read else 0,
-        "conflicts": [
-            {"line": p.line, "uid": p.uid, "repetition": p.repetition, "kept": p.kept}
-            for p in problems
-            if p.kind == ProblemKind.CONFLICT
-        ],
-        "rejected": [{"line": p.line, "reason": p.reason} for p in problems if p.kind == ProblemKind.REJECTED],
-        "notes": [{"line": p.line, "note": p.reason} for p in problems if p.kind == ProblemKind.NOTE],
+        "conflicts": _listed(saved, ProblemKind.CONFLICT, line="line", uid="uid", repetition="repetition", kept="kept"),
+        "rejected": _listed(saved, ProblemKind.REJECTED, line="line", reason="reason"),
+        "notes": _listed(saved, ProblemKind.NOTE, line="line", note="reason"),
         "seconds": seconds,
     }
+
+
+def _listed(upload: Upload | None, kind: ProblemKind, **columns: str) -> list[dict[str, Any]]:
+    """The upload's problems of a kind as dicts: key → column."""
+    if upload is None:
+        return []
+    # By rows, not objects: a damaged file can have half a million of them.
+    rows = upload.problems.filter(kind=kind).values_list(*columns.values())
+    return [dict(zip(columns, row, strict=True)) for row in rows.iterator()]
 
 
 def _missing(run: Run) -> int:
@@ -188,16 +193,17 @@ def _summary(path: str, answer: dict[str, Any]) -> str:
         f"  {counts}; {answer['passed']:,} passed, {answer['failed']:,} failed, {_count(answer['errors'], 'error')}, "
         f"{answer['missing']:,} missing; {answer['seconds']:.1f} s",
     ]
-    lines += [
+    told = [
         f"  line {c['line']}: {c['uid']} repetition {c['repetition']} is stored already, with another content "
         f"({c['kept']} is kept)"
-        for c in answer["conflicts"]
+        for c in answer["conflicts"][:_SHOWN]
     ]
-    lines += [f"  line {r['line']}: not stored. {r['reason']}" for r in answer["rejected"]]
-    shown = answer["notes"][:_NOTES_SHOWN]
-    lines += [f"  line {n['line']}: {n['note']}" for n in shown]
-    if len(answer["notes"]) > len(shown):
-        lines.append(f"  and {_count(len(answer['notes']) - len(shown), 'more note')}; --json lists them all.")
+    told += [f"  line {r['line']}: not stored. {r['reason']}" for r in answer["rejected"][:_SHOWN]]
+    told += [f"  line {n['line']}: {n['note']}" for n in answer["notes"][:_SHOWN]]
+    left = sum(len(answer[name]) for name in ("conflicts", "rejected", "notes")) - len(told)
+    if left:
+        told.append(f"  and {_count(left, 'more line')} to look at; --json, and the page of uploads, list them all.")
+    lines += told
     return "\n".join(lines)
 
 
