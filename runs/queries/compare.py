@@ -11,6 +11,7 @@ from runs.alignment import LARGEST, align
 from runs.models import Attempt
 from runs.payloads import load_evidence, load_record
 from runs.queries.attempt_state import writes_by_step
+from runs.queries.attempt_steps import letters_of
 from runs.queries.compare_end import end_state
 from runs.queries.compare_lines import (
     Steps,
@@ -19,9 +20,9 @@ from runs.queries.compare_lines import (
     first_write,
     made_lines,
     shown_matches,
-    side_steps,
 )
 from runs.queries.compare_structs import Choice, ComparePage, CompareView, ShowLines, Side
+from runs.queries.compare_writes import ungraded_by_step
 from runs.queries.paging import page_of
 from runs.queries.verdicts import verdict_word
 from runs.records import AttemptRecord, GradedAttempt, StepKind
@@ -51,7 +52,9 @@ def compare_page(left: int, right: int, view: CompareView) -> ComparePage:
     graded = [load_evidence(attempt.trace).graded for attempt in pair]
     labels = _labels(*pair)
     sides = [_side(*of) for of in zip(pair, records, labels, strict=True)]
-    steps = [_steps(*of) for of in zip(records, graded, labels, strict=True)]
+    end = end_state(graded[0], graded[1], labels, everything=view.everything)
+    explaining = end.left_steps, end.right_steps
+    steps = [_steps(*of) for of in zip(records, graded, labels, explaining, strict=True)]
     visible = [
         [step for step in record.steps if view.thoughts or step.kind is not StepKind.THOUGHT] for record in records
     ]
@@ -68,7 +71,7 @@ def compare_page(left: int, right: int, view: CompareView) -> ComparePage:
         run_name=str(pair[0].run),
         left=sides[0],
         right=sides[1],
-        end=end_state(graded[0], graded[1], labels, everything=view.everything),
+        end=end,
         lines=made_lines(matches, lines, *steps),
         page=page,
         view=view,
@@ -108,8 +111,15 @@ def _side(attempt: Attempt, record: AttemptRecord, label: str) -> Side:
     )
 
 
-def _steps(record: AttemptRecord, graded: GradedAttempt, label: str) -> Steps:
-    return side_steps(record.steps, graded.write_steps, writes_by_step(graded), label)
+def _steps(record: AttemptRecord, graded: GradedAttempt, label: str, explaining: frozenset[int]) -> Steps:
+    return Steps(
+        steps=record.steps,
+        letters=letters_of(record.steps, graded.write_steps),
+        wrote=writes_by_step(graded),
+        label=label,
+        ungraded=ungraded_by_step(graded),
+        explaining=explaining,
+    )
 
 
 def _page_with(position: int | None, listed: Sequence[tuple[int, int]]) -> int | None:

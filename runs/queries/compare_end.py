@@ -69,6 +69,8 @@ def end_state(
         total=total,
         shown=sum(len(record.rows) for record in listed),
         notes=_notes((left, right), labels),
+        left_steps=frozenset(row.left_step for row in rows if row.differs and row.left_step is not None),
+        right_steps=frozenset(row.right_step for row in rows if row.differs and row.right_step is not None),
     )
 
 

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from runs.alignment import Match, Relation, arguments_of
 from runs.queries.attempt_state_structs import Wrote
-from runs.queries.attempt_steps import GLYPHS, WHO, letters_of
+from runs.queries.attempt_steps import GLYPHS, WHO
 from runs.queries.compare_structs import Argument, Bar, Cell, CompareLine, Piece, ShowLines
 from runs.queries.values import json_line
 from runs.records import Step, StepKind
 
 __all__ = [
-    "Steps", "differs", "first_difference", "first_write", "made_lines", "shown_matches", "side_steps", "word_pieces",
+    "Steps", "differs", "first_difference", "first_write", "made_lines", "shown_matches", "word_pieces",
 ]  # fmt: skip
 
 _TEXT = 420
@@ -43,15 +43,13 @@ class Steps(msgspec.Struct, frozen=True, kw_only=True):
     letters: str
     wrote: Mapping[int, list[Wrote]]
     label: str
+    ungraded: Mapping[int, frozenset[str]] = {}
+    """Step → fields that count for nothing in all that it wrote."""
+    explaining: frozenset[int] = frozenset()
+    """Steps that wrote a value in which the two attempts end otherwise."""
 
     def writes(self, index: int | None) -> bool:
         return index is not None and self.letters[index - 1] in "wx"
-
-
-def side_steps(
-    steps: Sequence[Step], write_steps: Collection[int], wrote: Mapping[int, list[Wrote]], label: str
-) -> Steps:
-    return Steps(steps=steps, letters=letters_of(steps, write_steps), wrote=wrote, label=label)
 
 
 def differs(match: Match, left: Steps, right: Steps) -> bool:
@@ -70,15 +68,47 @@ def first_difference(matches: Sequence[Match], left: Steps, right: Steps) -> int
 
 
 def first_write(matches: Sequence[Match], left: Steps, right: Steps) -> int | None:
-    """Position of the first line with a state-changing call that differs or that one side alone has."""
-    return next(
-        (
-            at
-            for at, match in enumerate(matches)
-            if differs(match, left, right) and (left.writes(match.left) or right.writes(match.right))
-        ),
-        None,
-    )
+    """Position of the first line with a state-changing call that differs or that one side alone has.
+
+    Two calls that differ only in fields that are not graded are no such line. A line that wrote a value in which the
+    attempts end otherwise goes before one that did not.
+    """
+    parting = [
+        at
+        for at, match in enumerate(matches)
+        if differs(match, left, right)
+        and (left.writes(match.left) or right.writes(match.right))
+        and not _is_ungraded(match, left, right)
+    ]
+    explaining = (at for at in parting if matches[at].left in left.explaining or matches[at].right in right.explaining)
+    return next(explaining, parting[0] if parting else None)
+
+
+def _is_ungraded(match: Match, left: Steps, right: Steps) -> bool:
+    """Whether two calls differ in arguments, and none of these is about a graded field."""
+    if match.relation is not Relation.DIFFERS or match.left is None or match.right is None:
+        return False
+    changed = _changed_names(left.steps[match.left - 1], right.steps[match.right - 1])
+    return bool(changed) and not _graded_names(changed, match, left, right)
+
+
+def _graded_names(names: Sequence[str], match: Match, left: Steps, right: Steps) -> list[str]:
+    """The arguments without those that name a field that is not graded (`item.subject` is about `subject`)."""
+    known = [side.ungraded.get(at or 0) for side, at in ((left, match.left), (right, match.right))]
+    fields = [ungraded for ungraded in known if ungraded is not None]
+    if not fields:
+        return list(names)
+    ungraded = frozenset.intersection(*fields)
+    return [name for name in names if name.rpartition(".")[2] not in ungraded]
+
+
+def _changed_names(one: Step, other: Step) -> list[str]:
+    mine, yours = arguments_of(one), arguments_of(other)
+    return [
+        name
+        for name in dict.fromkeys([*mine, *yours])
+        if name not in mine or name not in yours or not _same(mine[name], yours[name])
+    ]
 
 
 def shown_matches(matches: Sequence[Match], show: ShowLines, left: Steps, right: Steps) -> list[tuple[int, int]]:
@@ -194,9 +224,8 @@ def _pair(one: Step, other: Step) -> tuple[_Content, _Content]:
         left, right = ([Piece(p[0].text)] if len(p) == 1 else p for p in (left, right))
         return _Content(pieces=left, cut=len(ours) > _TEXT), _Content(pieces=right, cut=len(theirs) > _TEXT)
     mine, yours = arguments_of(one), arguments_of(other)
-    names = list(dict.fromkeys([*mine, *yours]))
-    changed = [name for name in names if name not in mine or name not in yours or not _same(mine[name], yours[name])]
-    equal = [name for name in names if name not in changed and mine[name] is not None]
+    changed = _changed_names(one, other)
+    equal = [name for name, value in mine.items() if name not in changed and value is not None]
     left_arguments, right_arguments = [], []
     for name in changed:
         a, b = _given(mine, name), _given(yours, name)
@@ -260,7 +289,8 @@ def _bar(match: Match, left: Steps, right: Steps, *, write: bool) -> Bar:
     title = "First divergent write" if write else "First difference"
     one = None if match.left is None else left.steps[match.left - 1]
     other = None if match.right is None else right.steps[match.right - 1]
-    harmless = "" if write else " No state-changing call."
+    writes = left.writes(match.left) or right.writes(match.right)
+    harmless = "" if writes else " No state-changing call."
     if one is None or other is None:
         only, label = (one, left.label) if one is not None else (other, right.label)
         assert only is not None
@@ -272,12 +302,9 @@ def _bar(match: Match, left: Steps, right: Steps, *, write: bool) -> Bar:
     if match.relation is Relation.ANSWER:
         failed = left.label if one.error is not None else right.label
         return Bar(title=title, sentence=f"The same call; in {failed} the answer is an error.", write=write)
-    mine, yours = arguments_of(one), arguments_of(other)
-    names = [
-        name
-        for name in dict.fromkeys([*mine, *yours])
-        if name not in mine or name not in yours or not _same(mine[name], yours[name])
-    ]
+    names = _changed_names(one, other)
+    if write:
+        names = _graded_names(names, match, left, right)
     told = ", ".join(_cut(name, 40) or "arguments" for name in names[:4]) + (" …" if len(names) > 4 else "")
     return Bar(title=title, sentence="Both make this call and differ in", field=told, after=harmless, write=write)
 

@@ -138,6 +138,9 @@ class EndState(msgspec.Struct, frozen=True, kw_only=True):
     total: int
     shown: int
     notes: list[str]
+    left_steps: frozenset[int] = frozenset()
+    """The steps of the left attempt that wrote a value that differs."""
+    right_steps: frozenset[int] = frozenset()
 
 
 class Choice(msgspec.Struct, frozen=True, kw_only=True):

@@ -98,6 +98,46 @@ def test_two_new_records_wrong_in_different_fields_are_as_required_in_the_others
     assert "status wrong in repetition 0 no such row hold open hold" in end_of(client, right, left)
 
 
+def renamed_row(repetition: int, name: str, *, again: str = "", **changes: Any) -> dict[str, Any]:
+    """An attempt that also renames the item, which is not compared; `again`: a status that it writes later."""
+    row = make_row(repetition=repetition, **changes)
+    at = next(at for at, message in enumerate(row["messages"]) if "update_rental" in str(message))
+    call = row["messages"][at]["tool_calls"][0]
+    call["arguments"]["item"]["item"] = name
+    server = row["test_context"]["effects"][SERVER]
+    server["result_db_state"]["rentals"][0]["item"] = name
+    if again:
+        second = copy.deepcopy(row["messages"][at : at + 2])
+        second[0]["tool_calls"] = [{**call, "id": "call_9", "arguments": {"id": 7, "item": {"status": again}}}]
+        second[1] |= {"id": "call_9", "content": '{"id": 7, "status": "' + again + '"}'}
+        row["messages"][-1:-1] = second
+    return row
+
+
+def steps_of(client: Client, left: Attempt, right: Attempt) -> str:
+    text = page_of(client, left, right)
+    return words(text[text.index('id="steps"') : text.index('id="choose"')])
+
+
+def test_writes_that_differ_in_ungraded_fields_alone_do_not_part_the_attempts(client: Client) -> None:
+    rows = [renamed_row(0, "Mixer A", outcome="passed"), renamed_row(1, "Mixer B", outcome="passed")]
+    left, right = pair_of(store(rows))
+    for steps in (steps_of(client, left, right), steps_of(client, right, left)):
+        assert "First divergent write" not in steps
+        assert "First difference Both make this call and differ in item.item . No state-changing call" not in steps
+        assert "First difference Both make this call and differ in item.item ." in steps
+
+
+def test_the_first_divergent_write_explains_a_graded_difference(client: Client) -> None:
+    passed = renamed_row(1, "Mixer B", outcome="passed", again="returned")
+    first = next(message for message in passed["messages"] if "update_rental" in str(message))
+    first["tool_calls"][0]["arguments"]["item"]["status"] = "closed"
+    left, right = pair_of(store([renamed_row(0, "Mixer A"), passed]))
+    for steps in (steps_of(client, left, right), steps_of(client, right, left)):
+        assert "First divergent write Only repetition 1 calls this." in steps
+        assert "First difference Both make this call and differ in item.item ." in steps
+
+
 def test_equal_attempts_have_no_difference(client: Client) -> None:
     text = page_of(client, *pair_of(store(outcomes(UID, "pp"))))
     assert 'Differences<span class="n">0</span>' in text
