@@ -46,7 +46,7 @@ def board_charts(page: BoardPage, *, links: bool, least: int = 0) -> list[Chart]
     share = least / 100
     charts = [chart(rows, board.k, least=share) for chart, needed in _CHARTS if all(page.shows(c) for c in needed)]
     if page.shows(Column.DOMAINS) and len(board.domains) > 1:
-        charts.append(domain_heat(rows, board.k, least=share))
+        charts.append(domain_heat(rows, board.k, least=share, with_mean=not board.mixes_tasks))
     return charts
 
 

@@ -8,11 +8,11 @@ from functools import lru_cache
 
 from PIL import Image, ImageDraw, ImageFont
 
-from runs.boards import Row, ordered_by
+from runs.boards import Board, Row, ordered_by, tasks_of
 from runs.metrics import Method
 from runs.queries.leaderboards import BoardPage
 
-__all__ = ["board_picture"]
+__all__ = ["board_line", "board_picture"]
 
 _SIZE = (1200, 630)
 _LEFT, _RIGHT = 72, 1128
@@ -31,8 +31,7 @@ def board_picture(page: BoardPage) -> bytes:
     _brand(draw)
     _text(draw, (_LEFT, 96), _fitting(page.title, 52, _RIGHT - _LEFT), 52, _INK)
     board = page.board
-    facts = f"{board.tasks:,} tasks, {board.k} repetitions, {len(board.rows)} models, by {ordered_by(board)}"
-    _text(draw, (_LEFT, 164), facts, 26, _INK_2)
+    _text(draw, (_LEFT, 164), board_line(board), 26, _INK_2)
     for number, row in enumerate(board.rows[:_ROWS]):
         _row(draw, page, row, _TOP + number * _STEP)
     more = len(board.rows) - _ROWS
@@ -43,6 +42,11 @@ def board_picture(page: BoardPage) -> bytes:
     out = io.BytesIO()
     image.save(out, "PNG", optimize=True)
     return out.getvalue()
+
+
+def board_line(board: Board) -> str:
+    """What stands under the picture's title."""
+    return f"{tasks_of(board)}, {board.k} repetitions, {len(board.rows)} models, by {ordered_by(board)}"
 
 
 def _brand(draw: ImageDraw.ImageDraw) -> None:

@@ -18,8 +18,11 @@ MEAN = "Mean of the models"
 _SCALE = [[0.0, "var(--heat-0)"], [1.0, "var(--heat-1)"]]
 
 
-def domain_heat(rows: Sequence[BoardRow], k: int, *, least: float = 0.0) -> Chart:
-    """A cell for each model and domain. The mean counts each model that has the domain once."""
+def domain_heat(rows: Sequence[BoardRow], k: int, *, least: float = 0.0, with_mean: bool = True) -> Chart:
+    """A cell for each model and domain. The mean counts each model that has the domain once.
+
+    `with_mean`: false where the rows are of different tasks, of which a mean would say nothing.
+    """
     chosen = choose(rows, least)
     domains = list(dict.fromkeys(name for row in chosen.rows for name in row.by_domain))
     placed = [row for row in chosen.rows if any(value is not None for value in row.by_domain.values())]
@@ -32,13 +35,14 @@ def domain_heat(rows: Sequence[BoardRow], k: int, *, least: float = 0.0) -> Char
         TableRow(row.name, tuple(share_cell(row, row.by_domain.get(domain)) for domain in domains), row.url)
         for row in placed
     ]
-    if len(placed) > 1:
+    with_mean = with_mean and len(placed) > 1
+    if with_mean:
         lines.append(TableRow(MEAN, tuple(_mean_cell(mean) for mean in means)))
     return Chart(
         key="domains",
         title="pass@1 by domain",
         subtitle="◆ open weight",
-        caption=f"{base(chosen.rows, k, len(placed))} {_over(placed)}".strip(),
+        caption=f"{base(chosen.rows, k, len(placed))} {_over(placed) if with_mean else ''}".strip(),
         notes=(*not_placed(chosen.rows, why), *chosen.notes),
         figure=_figure(placed, domains, lines) if placed and domains else None,
         table=Table(("Model", *domains), tuple(lines)),
@@ -46,7 +50,7 @@ def domain_heat(rows: Sequence[BoardRow], k: int, *, least: float = 0.0) -> Char
 
 
 def _over(rows: Sequence[BoardRow]) -> str:
-    return f"Means are over {counted(len(rows))} models, each counted once." if len(rows) > 1 else ""
+    return f"Means are over {counted(len(rows))} models, each counted once."
 
 
 def _mean(rows: Sequence[BoardRow], domain: str) -> float | None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from django import template
 
 from inspector.templatetags.twentyfold import visible
-from runs.boards import Answer, Board, Column, Figure, Order, Row, answers, ordered_by
+from runs.boards import Answer, Board, Column, Figure, Order, Row, answers, ordered_by, tasks_of
 from runs.costs import Step
 from runs.metrics import Interval, Method
 from runs.queries.leaderboards import BoardPage
@@ -88,6 +88,11 @@ def half(share: float) -> str:
 @register.filter("ordered_by")
 def ordered_by_(board: Board) -> str:
     return ordered_by(board)
+
+
+@register.filter("tasks_of")
+def tasks_of_(board: Board) -> str:
+    return tasks_of(board)
 
 
 @register.filter
@@ -209,7 +214,7 @@ def described(page: BoardPage) -> str:
     tied = sum(row.group == 1 for row in rows) - 1
     if tied > 0:
         lead += f", not told apart from {tied} other{'s' if tied > 1 else ''}"
-    over = f"{len(board.rows)} models, {board.tasks:,} tasks, {board.k} repetitions."
+    over = f"{len(board.rows)} models, {tasks_of(board)}, {board.k} repetitions."
     return f"{lead}. {over}" + (" Published rows were not measured here." if board.published else "")
 
 

@@ -15,11 +15,11 @@ from runs.boards.inputs import (
     RunInput,
     TaskCounts,
 )
-from runs.boards.method import ordered_by, settings_summary
+from runs.boards.method import ordered_by, settings_summary, tasks_of
 from runs.boards.rows import NOT_PUBLISHED, Figure, Money, Origin, Row
 
 __all__ = [
     "ALL_COLUMNS", "NOT_PRICED", "NOT_PUBLISHED", "Answer", "Board", "BoardInputs", "BoardSettings", "BoardView",
     "Change", "Column", "Figure", "Money", "Order", "Origin", "Row", "RunFigures", "RunInput", "Section", "TaskCounts",
-    "answers", "changes_between", "figures", "make_board", "ordered_by", "settings_summary",
+    "answers", "changes_between", "figures", "make_board", "ordered_by", "settings_summary", "tasks_of",
 ]  # fmt: skip

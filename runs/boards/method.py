@@ -8,7 +8,7 @@ from runs.costs import CostSource
 from runs.metrics import ErrorRule
 from runs.published import NOT_MEASURED_HERE
 
-__all__ = ["ordered_by", "settings_summary"]
+__all__ = ["ordered_by", "settings_summary", "tasks_of"]
 
 
 _NAMED = 8
@@ -23,6 +23,11 @@ def ordered_by(board: Board) -> str:
         Order.SOLVED: "tasks solved at least once",
         Order.COST: "cost per dependable task",
     }[board.order]
+
+
+def tasks_of(board: Board) -> str:
+    """`507 tasks`: what the rows are of, for people; no number where that would be said of other rows as well."""
+    return "rows of different tasks" if board.mixes_tasks else f"{board.tasks:,} tasks"
 
 
 def settings_summary(board: Board) -> list[tuple[str, str]]:

@@ -12,9 +12,11 @@ from django.test import Client
 from django.urls import reverse
 from PIL import Image
 
+from inspector.board_picture import board_line
 from inspector.filters import board_view
 from runs.boards import BoardView, Column, Order
 from runs.boards.edit import BoardChanges, create_board
+from runs.boards.gather import board_now
 from runs.boards.reference import REFERENCE_SLUG, make_reference
 from runs.costs import Price
 from runs.editing import delete_run
@@ -107,6 +109,21 @@ def test_runs_of_other_tasks_are_named(client: Client, board: Leaderboard) -> No
     assert "Most dependable" not in text
     assert "(ash: 2; birch: 2)" in text
     assert "not all rows are of" not in text_of(client, "/leaderboards/desk/?published=no")
+
+
+def test_rows_of_different_tasks_are_not_said_to_be_of_one_number(client: Client, board: Leaderboard) -> None:
+    text = text_of(client, "/leaderboards/desk/")
+    assert "<span>rows of different tasks, <b>20</b> repetitions</span>" in text
+    assert text.count("3 models, rows of different tasks, 20 repetitions.") == 3  # description, preview, picture
+    assert (text.count("pass@1 by domain</"), "Mean of the models" in text, "Means are over" in text) == (
+        1,
+        False,
+        False,
+    )
+    assert board_line(board_now(board)) == "rows of different tasks, 20 repetitions, 3 models, by pass@1"
+    alike = text_of(client, "/leaderboards/desk/?published=no")
+    assert "<span><b>2</b> tasks" in alike
+    assert "2 models, 2 tasks, 20 repetitions." in alike
 
 
 def test_the_best_of_a_domain_stands_out(client: Client) -> None:
