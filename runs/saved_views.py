@@ -2,22 +2,42 @@
 
 from __future__ import annotations
 
+from runs.errors import RunsError
 from runs.models import SavedView
 from runs.prepare import indexed_text
 from runs.queries.failure_filters import FailureFilters
 
-__all__ = ["LONGEST_NAME", "save_view", "saved_views"]
+__all__ = ["LONGEST_NAME", "NameTaken", "SavedViewError", "save_view", "saved_views"]
 
 LONGEST_NAME = 100
 _MOST_LISTED = 200
 
 
-def save_view(name: str, filters: FailureFilters) -> SavedView | None:
-    """Keeps filters under a name, in place of what was kept under it; None for a name without a letter."""
-    name = indexed_text(" ".join(name.split()), LONGEST_NAME)
+class SavedViewError(RunsError):
+    """A view that cannot be saved; the message is a sentence."""
+
+
+class NameTaken(SavedViewError):
+    """Another set of filters has the name."""
+
+
+def save_view(name: str, filters: FailureFilters, *, replace: bool = False) -> SavedView:
+    """Keeps filters under a name; blanks in a row count as one.
+
+    Raises `SavedViewError` for a name that says nothing or is too long, and `NameTaken` where other filters are kept
+    under it, unless `replace` says that they may go.
+    """
+    name = " ".join(name.split())
     if not name:
-        return None
-    view, _ = SavedView.objects.update_or_create(name=name, defaults={"query": filters.but().query()})
+        raise SavedViewError("The view has no name. Type at least one letter or digit.")
+    if len(name) > LONGEST_NAME:
+        raise SavedViewError(f"The name has {len(name):,} characters, and {LONGEST_NAME:,} are the most.")
+    name, query = indexed_text(name, LONGEST_NAME), filters.but().query()
+    if replace:
+        return SavedView.objects.update_or_create(name=name, defaults={"query": query})[0]
+    view, is_new = SavedView.objects.get_or_create(name=name, defaults={"query": query})
+    if not is_new and view.query != query:
+        raise NameTaken(f"There is a saved view “{name}” with other filters. Choose another name, or replace it.")
     return view
 
 

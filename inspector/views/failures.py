@@ -9,7 +9,7 @@ import msgspec
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict, StreamingHttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from inspector.csv_lines import csv_lines
 from inspector.error_filters import error_filters
@@ -20,7 +20,7 @@ from runs.queries.errors import error_page, runs_again
 from runs.queries.failure_rows import FailureRow
 from runs.queries.failures import failed_rows, failure_page
 from runs.queries.look_next import look_next
-from runs.saved_views import LONGEST_NAME, save_view, saved_views
+from runs.saved_views import NameTaken, SavedViewError, save_view, saved_views
 
 _HEAD = (
     "run", "model", "benchmark", "domain", "task", "repetition", "signature", "finish_reason", "looked_like_success",
@@ -32,7 +32,7 @@ _HEAD = (
 @require_safe
 def index(request: HtmxHttpRequest) -> HttpResponse:
     page = failure_page(failure_filters(request.GET))
-    context = {"page": page, "views": saved_views(), "longest": LONGEST_NAME}
+    context = {"page": page, "views": saved_views()}
     return render_page(request, "failures/index.html", context, partial="found")
 
 
@@ -45,17 +45,30 @@ def export(request: HtmxHttpRequest, kind: str) -> StreamingHttpResponse:
 
 @require_POST
 def save(request: HtmxHttpRequest) -> HttpResponse:
-    """Keeps the filters under a name; an old view of that name is replaced."""
+    """Keeps the filters under a name. Asks before it replaces other filters of that name."""
     filters = failure_filters(QueryDict(request.POST.get("query", "")))
-    save_view(request.POST.get("name", ""), filters)
+    name = request.POST.get("name", "")
+    try:
+        save_view(name, filters, replace="replace" in request.POST)
+    except SavedViewError as error:
+        context = {
+            "problem": str(error),
+            "taken": isinstance(error, NameTaken),
+            "name": name,
+            "query": filters.but().query(),
+        }
+        return render_page(request, "failures/save_view.html", context, status=422)
     return redirect_to(request, f"{reverse('failures')}?{filters.but().query()}")
 
 
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 def forget(request: HtmxHttpRequest, pk: int) -> HttpResponse:
+    """Asks first. The attempts that the view shows stay."""
     view = get_object_or_404(SavedView, pk=pk)
-    view.delete()
-    return redirect_to(request, f"{reverse('failures')}?{view.query}")
+    if request.method == "POST":
+        view.delete()
+        return redirect_to(request, f"{reverse('failures')}?{view.query}")
+    return render_page(request, "failures/delete_view.html", {"view": view})
 
 
 @require_safe

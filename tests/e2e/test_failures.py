@@ -93,10 +93,11 @@ def test_a_view_is_saved_opened_and_forgotten(open_page: OpenPage, stored: None)
     page.get_by_role("button", name="Save view").click()
     page.wait_for_url("**/failures/?model=cedar")
     page.goto("/failures/")
-    page.get_by_role("link", name="Cedar only").click()
+    page.get_by_role("link", name="Cedar only", exact=True).click()
     expect(page.locator("#found h2")).to_have_text("1 attempt at 1 task")
-    page.get_by_role("button", name="Delete the saved view Cedar only").click()
-    expect(page.get_by_role("link", name="Cedar only")).to_have_count(0)
+    page.get_by_role("link", name="Delete the saved view Cedar only").click()
+    page.get_by_role("button", name="Delete the view").click()
+    expect(page.get_by_role("link", name="Cedar only", exact=True)).to_have_count(0)
 
 
 def test_a_note_by_keyboard_is_a_filter(open_page: OpenPage, stored: None) -> None:

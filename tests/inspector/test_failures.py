@@ -110,21 +110,53 @@ def test_the_list_goes_out_as_json_with_all_its_pages(client: Client) -> None:
     assert client.get("/failures/list.xml").status_code == 404
 
 
-def test_views_are_saved_replaced_and_forgotten(client: Client) -> None:
+def test_views_are_saved_and_forgotten(client: Client) -> None:
     store(outcomes("a.py:one", "f"))
     saved = client.post("/failures/views/", {"name": " My  view ", "query": "model=birch&page=3&x=1"})
     assert (saved.status_code, saved.headers["Location"]) == (303, "/failures/?model=birch")
-    client.post("/failures/views/", {"name": "My view", "query": "q=mixer"})
     view = SavedView.objects.get()
-    assert (view.name, view.query) == ("My view", "q=mixer")
-    assert '<a class="tag" href="?q=mixer"><bdi class="clip">My view</bdi></a>' in text_of(client, "/failures/")
-    assert client.post(f"/failures/views/{view.pk}/forget/").status_code == 303
+    assert (view.name, view.query) == ("My view", "model=birch")
+    text = text_of(client, "/failures/")
+    assert '<a class="tag" href="?model=birch"><bdi class="clip">My view</bdi></a>' in text
+    address = f"/failures/views/{view.pk}/forget/"
+    assert f'href="{address}" aria-label="Delete the saved view My view"' in text
+    assert "Delete this saved view?" in text_of(client, address)
+    assert SavedView.objects.count() == 1
+    assert client.post(address).status_code == 303
     assert SavedView.objects.count() == 0
-    assert client.post(f"/failures/views/{view.pk}/forget/").status_code == 404
+    assert client.post(address).status_code == client.get(address).status_code == 404
 
 
-def test_a_view_without_a_name_is_not_saved(client: Client) -> None:
-    assert client.post("/failures/views/", {"name": "  ", "query": "q=x"}).status_code == 303
+def test_a_view_is_replaced_only_when_that_is_asked_for(client: Client) -> None:
+    typed = {"name": "My view", "query": "q=mixer"}
+    assert client.post("/failures/views/", {**typed, "query": "model=birch"}).status_code == 303
+    refused = client.post("/failures/views/", typed)
+    assert refused.status_code == 422
+    text = refused.content.decode()
+    assert "There is a saved view “My view” with other filters." in text
+    assert '<input type="hidden" name="query" value="q=mixer">' in text
+    assert '<button class="btn danger" name="replace" value="1">Replace it</button>' in text
+    assert SavedView.objects.get().query == "model=birch"
+    assert client.post("/failures/views/", {**typed, "query": "model=birch"}).status_code == 303
+    assert client.post("/failures/views/", {**typed, "replace": "1"}).status_code == 303
+    assert SavedView.objects.get().query == "q=mixer"
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("", "The view has no name."),
+        ("  ", "The view has no name."),
+        ("x" * 201, "The name has 201 characters, and 100 are the most."),
+    ],
+)
+def test_a_view_without_a_fit_name_is_not_saved(name: str, sentence: str, client: Client) -> None:
+    answer = client.post("/failures/views/", {"name": name, "query": "q=x"})
+    text = answer.content.decode()
+    assert answer.status_code == 422
+    assert sentence in text
+    assert f'name="name" value="{name}"' in text
+    assert "Replace it" not in text
     assert SavedView.objects.count() == 0
 
 
