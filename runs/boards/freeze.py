@@ -14,9 +14,12 @@ from runs.boards.gather import board_inputs, board_runs
 from runs.boards.inputs import BoardInputs, BoardView
 from runs.boards.shown import as_shown
 from runs.kept import Kept
-from runs.models import Leaderboard, LeaderboardFreeze
+from runs.models import Leaderboard, LeaderboardFreeze, LeaderboardRun
 
-__all__ = ["Frozen", "Recomputed", "freeze_board", "frozen_board", "frozen_inputs", "recompute", "unfreeze_board"]
+__all__ = [
+    "Frozen", "Recomputed", "freeze_board", "frozen_board", "frozen_inputs", "linked_board", "recompute",
+    "unfreeze_board",
+]  # fmt: skip
 
 _boards: Kept[Board] = Kept(64)
 _LARGEST = 64 << 20
@@ -80,6 +83,27 @@ def frozen_board(kept: LeaderboardFreeze, view: BoardView | None = None) -> Boar
         return as_shown(make_board(frozen_inputs(kept), looked))
 
     return _boards.get_or_make((kept.pk, kept.digest, kept.frozen_at, looked), make)
+
+
+def linked_board(kept: LeaderboardFreeze, view: BoardView | None = None) -> Board:
+    """The frozen board with no address of a run that is no longer stored. One query."""
+    made = frozen_board(kept, view)
+    # An entry leaves with its run, so that another run under the same address is not taken for it.
+    stored = LeaderboardRun.objects.filter(leaderboard=kept.pk).values_list("run__slug", flat=True)
+    gone = frozenset(row.slug for row in made.rows if row.slug) - frozenset(stored)
+    if not gone:
+        return made
+    key = (kept.pk, kept.digest, kept.frozen_at, view or BoardView(), gone)
+    return _boards.get_or_make(key, lambda: _without_addresses(made, gone))
+
+
+def _without_addresses(board: Board, gone: frozenset[str]) -> Board:
+    replace = msgspec.structs.replace
+    sections = [
+        replace(part, rows=tuple(replace(row, slug="") if row.slug in gone else row for row in part.rows))
+        for part in board.sections
+    ]
+    return replace(board, sections=tuple(sections))
 
 
 def _result(kept: LeaderboardFreeze) -> Board:

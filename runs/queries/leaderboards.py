@@ -11,7 +11,7 @@ from django.db.models import Count
 from django.http import Http404
 
 from runs.boards import Board, BoardView, Column, Order, Row, settings_summary
-from runs.boards.freeze import Frozen, Recomputed, frozen_board, recompute
+from runs.boards.freeze import Frozen, Recomputed, linked_board, recompute
 from runs.boards.gather import board_now, settings_of
 from runs.boards.reference import REFERENCE_SLUG
 from runs.boards.shown import orders_shown, view_shown
@@ -113,7 +113,7 @@ def page_of(board: Leaderboard, view: BoardView | None = None, *, recomputed: bo
     looked = view_shown(view or BoardView(), settings.columns, settings.order)
 
     def seen(as_seen: BoardView) -> Board:
-        return board_now(board, as_seen) if kept is None else frozen_board(kept, as_seen)
+        return board_now(board, as_seen) if kept is None else linked_board(kept, as_seen)
 
     made = seen(looked)
     whole = made if looked == BoardView() else seen(BoardView())

@@ -328,7 +328,12 @@ def test_freezing_recomputing_and_making_live_again(client: Client, board: Leade
         delete_run(entry.run)
     table = re.compile(r"<table class=\"data lb\">.*?</table>", re.DOTALL)
     again = text_of(client, "/leaderboards/desk/")
-    assert table.findall(again) == table.findall(before)
+    linked = re.compile(r'<a class="quiet" href="/runs/[^"]*">(.*?)</a>')
+    assert "/runs/desk-ash/" in before
+    assert table.findall(again) == [linked.sub(r"\1", found) for found in table.findall(before)]
+    assert "/runs/desk-" not in again, "a link, or where a click in a chart leads"
+    tallied_run("ash", {"a": "ff"})
+    assert "/runs/desk-" not in text_of(client, "/leaderboards/desk/"), "another run under the same address"
     gone = text_of(client, "/leaderboards/desk/?recompute=1")
     assert "2 runs of it are no longer stored: desk-ash, desk-birch" in gone
     assert client.post("/leaderboards/desk/unfreeze/").status_code == 303

@@ -112,7 +112,7 @@ def test_a_frozen_board_is_the_same_after_its_runs_and_prices_are_gone() -> None
     assert frozen_board(kept) == before
     assert frozen_board(kept, BoardView(order=Order.COST)) == looked
     assert as_csv(board_page("desk").board) == exported
-    assert board_page("desk").board == before
+    assert {row.slug for row in board_page("desk").board.rows} == {""}, "no address of a run that is gone"
     assert board_now(board).measured == 0
 
 
