@@ -24,6 +24,8 @@ from runs.notes import import_notes as import_file
 from runs.queries.notes import notes_of, notes_page
 
 _LARGEST_FILE = 32 * 1024 * 1024
+_LONGEST_STEP = 20
+"""Characters of a step's number."""
 LIMITS = {"label": LONGEST_LABEL, "text": LONGEST_TEXT, "author": LONGEST_AUTHOR}
 
 
@@ -98,7 +100,11 @@ def _index(
 
 
 def _step(text: str) -> int | None:
-    """None: the attempt as a whole. What is no number is step 0, which no attempt has."""
-    if not text.strip():
+    """None: the attempt as a whole. Raises `NotesError` for what is no number."""
+    text = text.strip()
+    if not text:
         return None
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
+    if not (text.isascii() and text.isdecimal()) or len(text) > _LONGEST_STEP:
+        shown = text if len(text) <= _LONGEST_STEP else text[:_LONGEST_STEP] + "…"
+        raise NotesError(f'"{shown}" is no step number. Leave the step empty for a note on the whole attempt.')
+    return int(text)

@@ -42,14 +42,40 @@ def test_a_note_is_written_shown_and_deleted(client: Client, pk: int) -> None:
     assert Note.objects.count() == 0
 
 
-def test_a_note_that_cannot_be_comes_back_with_what_was_typed(client: Client, pk: int) -> None:
-    for step in ("99", "x", "-1", "9" * 12):
-        answer = client.post(f"/attempts/{pk}/notes/", {"text": "Look", "step": step})
-        text = answer.content.decode()
-        assert answer.status_code == 422
-        assert "The attempt has no step" in text
-        assert ">Look</textarea>" in text
+@pytest.mark.parametrize(
+    ("step", "sentence"),
+    [
+        ("99", "The attempt has no step 99: it has "),
+        ("0", "The attempt has no step 0: it has "),
+        ("9" * 12, "The attempt has no step 999,999,999,999: it has "),
+        ("abc", "&quot;abc&quot; is no step number."),
+        ("-1", "&quot;-1&quot; is no step number."),
+        ("1.5", "&quot;1.5&quot; is no step number."),
+        ("٣", "&quot;٣&quot; is no step number."),
+        ("9" * 5000, f"&quot;{'9' * 20}…&quot; is no step number."),
+        ("<b>\u202e", "&quot;&lt;b&gt;⟨U+202E⟩&quot; is no step number."),
+    ],
+)
+def test_a_note_on_no_step_comes_back_with_what_was_typed(step: str, sentence: str, client: Client, pk: int) -> None:
+    answer = client.post(f"/attempts/{pk}/notes/", {"text": "Look", "step": step})
+    text = answer.content.decode()
+    assert answer.status_code == 422
+    assert sentence in text
+    assert ">Look</textarea>" in text
     assert Note.objects.count() == 0
+
+
+@pytest.mark.parametrize("headers", [{}, {"HX-Request": "true"}])
+def test_an_empty_note_says_why_it_is_not_written(headers: dict[str, str], client: Client, pk: int) -> None:
+    answer = client.post(f"/attempts/{pk}/notes/", {"text": " \n", "label": " ", "step": " 2 "}, headers=headers)
+    assert answer.status_code == 422
+    assert "The note says nothing. Give a comment or a label." in answer.content.decode()
+    assert Note.objects.count() == 0
+
+
+def test_the_step_of_a_note_may_have_blanks_round_it(client: Client, pk: int) -> None:
+    assert client.post(f"/attempts/{pk}/notes/", {"text": "Look", "step": " 2 "}).status_code == 303
+    assert Note.objects.get().step == 2
 
 
 def test_an_attempt_that_is_not_there_has_no_notes(client: Client) -> None:
