@@ -6,8 +6,9 @@ from collections import defaultdict
 from collections.abc import Callable, Collection
 
 import msgspec
+from django.db.models import Exists, OuterRef
 
-from runs.models import Attempt, AttemptEffect, Note
+from runs.models import Attempt, AttemptEffect, Note, Run
 from runs.payloads import load_record
 from runs.queries.attempt_evidence import claim_of
 from runs.queries.tasks import FirstEffect
@@ -31,6 +32,8 @@ class FailureRow(msgspec.Struct, frozen=True, kw_only=True):
     run: str
     """Slug."""
     model: str
+    run_note: str = ""
+    """What tells the run from others of the same model, as `on desk`; empty where there is no other."""
     benchmark: str
     repetition: int
     signature: str
@@ -72,7 +75,12 @@ def failure_rows(
     """
     if not ids:
         return {}
-    attempts = Attempt.objects.select_related("run__benchmark", "task", "trace").filter(pk__in=ids)
+    others = Run.objects.filter(model=OuterRef("run__model")).exclude(pk=OuterRef("run"))
+    attempts = (
+        Attempt.objects.select_related("run__benchmark", "task", "trace")
+        .filter(pk__in=ids)
+        .annotate(same_model=Exists(others), same_benchmark=Exists(others.filter(benchmark=OuterRef("run__benchmark"))))
+    )
     effects: defaultdict[int, list[FirstEffect]] = defaultdict(list)
     for effect in AttemptEffect.objects.filter(attempt__in=ids).order_by("pk").iterator():
         effects[effect.attempt_id].append(
@@ -86,10 +94,25 @@ def failure_rows(
     for pk, label in labels.values_list("attempt_id", "label"):
         if label not in notes[pk]:
             notes[pk].append(label)
-    return {attempt.pk: _row(attempt, effects[attempt.pk], notes[attempt.pk], query) for attempt in attempts}
+    return {
+        attempt.pk: _row(
+            attempt,
+            effects[attempt.pk],
+            notes[attempt.pk],
+            query,
+            _run_note(attempt.run, same_model=attempt.same_model, same_benchmark=attempt.same_benchmark),
+        )
+        for attempt in attempts
+    }
 
 
-def _row(attempt: Attempt, effects: list[FirstEffect], notes: list[str], query: Query) -> FailureRow:
+def _run_note(run: Run, *, same_model: bool, same_benchmark: bool) -> str:
+    if same_benchmark:
+        return f"on {run.benchmark}, run {run.slug}"
+    return f"on {run.benchmark}" if same_model else ""
+
+
+def _row(attempt: Attempt, effects: list[FirstEffect], notes: list[str], query: Query, run_note: str) -> FailureRow:
     record = load_record(attempt.trace)
     claim = claim_of(record)
     text = claim.text if claim is not None else ""
@@ -104,6 +127,7 @@ def _row(attempt: Attempt, effects: list[FirstEffect], notes: list[str], query: 
         domain=attempt.task.domain,
         run=attempt.run.slug,
         model=attempt.run.model,
+        run_note=run_note,
         benchmark=attempt.run.benchmark.name,
         repetition=attempt.repetition,
         signature=SIGNATURE_TITLES[Signature(attempt.signature)] if attempt.signature in set(Signature) else "",

@@ -110,6 +110,15 @@ def test_the_list_goes_out_as_json_with_all_its_pages(client: Client) -> None:
     assert client.get("/failures/list.xml").status_code == 404
 
 
+def test_runs_of_the_same_model_are_told_apart(client: Client) -> None:
+    store(outcomes("a.py:one", "f"))
+    assert "<bdi>birch</bdi></a>" in text_of(client, "/failures/")
+    store(outcomes("b.py:two", "f"), benchmark="shop<b>")
+    text = text_of(client, "/failures/")
+    assert '<bdi>birch</bdi> <span class="dim"><bdi>on desk</bdi></span></a>' in text
+    assert '<bdi>birch</bdi> <span class="dim"><bdi>on shop&lt;b&gt;</bdi></span></a>' in text
+
+
 def test_views_are_saved_and_forgotten(client: Client) -> None:
     store(outcomes("a.py:one", "f"))
     saved = client.post("/failures/views/", {"name": " My  view ", "query": "model=birch&page=3&x=1"})

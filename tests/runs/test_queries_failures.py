@@ -170,6 +170,27 @@ def test_labels_of_notes_are_a_facet_at_once() -> None:
     assert page.groups[0].rows[0].notes == ["check", "odd"]
 
 
+def test_a_row_names_its_run_where_several_have_the_same_model() -> None:
+    desk = store(outcomes("a.py:one", "f"))
+    store(outcomes("a.py:one", "f"), model="cedar")
+    assert run_notes() == {"birch": {""}, "cedar": {""}}
+    store(outcomes("b.py:two", "f"), benchmark="shop")
+    assert run_notes() == {"birch": {"on desk", "on shop"}, "cedar": {""}}
+    again = store(outcomes("a.py:one", "ff"))
+    assert again.slug != desk.slug
+    assert run_notes() == {
+        "birch": {f"on desk, run {desk.slug}", f"on desk, run {again.slug}", "on shop"}, "cedar": {""},
+    }  # fmt: skip
+
+
+def run_notes() -> dict[str, set[str]]:
+    notes: dict[str, set[str]] = {}
+    for group in failure_page(filters()).groups:
+        for row in group.rows:
+            notes.setdefault(row.model, set()).add(row.run_note)
+    return notes
+
+
 def test_the_number_of_queries_does_not_grow(django_assert_num_queries: DjangoAssertNumQueries) -> None:
     run = store(outcomes("a.py:one", "f"))
     failure_page(filters())
