@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.http import QueryDict
 
 from runs.boards import Column, Order
 from runs.boards.edit import BoardChanges
@@ -41,6 +40,10 @@ RULE_LABELS = {
 
 
 _GONE = "%(value)s is none of the choices. It may have been deleted meanwhile: choose again."
+_NO_RUN = (
+    "There is no run %(value)s on this server. It may have been deleted meanwhile. The other rows are still chosen: "
+    "save again to go without it."
+)
 _CHOICE = {"invalid_choice": _GONE, "required": "Nothing is chosen. Choose one."}
 
 
@@ -49,7 +52,7 @@ class BoardForm(forms.Form):
         max_length=200, error_messages={"required": "The leaderboard has no title. Give it one, such as the benchmark."}
     )
     text = forms.CharField(required=False, max_length=5000)
-    runs = forms.MultipleChoiceField(required=False)
+    runs = forms.MultipleChoiceField(required=False, error_messages={"invalid_choice": _NO_RUN})
     published = forms.MultipleChoiceField(required=False, error_messages=_CHOICE)
     columns = forms.MultipleChoiceField(
         required=False,
@@ -77,14 +80,12 @@ class BoardForm(forms.Form):
 
     def __init__(self, choices: BoardChoices, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        # What was deleted meanwhile is no reason to refuse the rest: runs that are gone are left out when stored.
         fields = self.fields
         runs, published, lists = fields["runs"], fields["published"], fields["price_list"]
         assert isinstance(runs, forms.MultipleChoiceField)
         assert isinstance(published, forms.MultipleChoiceField)
         assert isinstance(lists, forms.ChoiceField)
-        sent = self.data.getlist("runs") if isinstance(self.data, QueryDict) else []
-        runs.choices = [(slug, slug) for slug in {*sent, *(run.slug for run in choices.runs)}]
+        runs.choices = [(run.slug, run.slug) for run in choices.runs]
         published.choices = [(name, name) for name in choices.published]
         lists.choices = [("", "each run by its own"), *choices.price_lists]
 

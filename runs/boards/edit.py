@@ -28,7 +28,7 @@ class BoardChanges(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     text: str = ""
     runs: tuple[str, ...] = ()
-    """Addresses (slugs); one that is gone is left out."""
+    """Addresses (slugs)."""
     published: tuple[str, ...] = ()
     columns: tuple[Column, ...] = USUAL_COLUMNS
     order: Order = Order.PASS_AT_1
@@ -40,7 +40,10 @@ class BoardChanges(msgspec.Struct, frozen=True, kw_only=True):
 
 @transaction.atomic
 def create_board(changes: BoardChanges, *, is_example: bool = False) -> Leaderboard:
-    """Its address is made from the title, with a number where that is taken."""
+    """Its address is made from the title, with a number where that is taken.
+
+    Raises `BoardError` for a run or a price list that is not there.
+    """
     base = slugify(changes.title)[:90] or "leaderboard"
     slug, number = base, 2
     while slug in _TAKEN or Leaderboard.objects.filter(slug=slug).exists():
@@ -52,7 +55,7 @@ def create_board(changes: BoardChanges, *, is_example: bool = False) -> Leaderbo
 
 @transaction.atomic
 def edit_board(board: Leaderboard, changes: BoardChanges) -> None:
-    """Its address stays. Raises `BoardError` for a frozen one."""
+    """Its address stays. Raises `BoardError` for a frozen one, and for a run or a price list that is not there."""
     board = Leaderboard.objects.select_for_update(of=("self",)).get(pk=board.pk)
     if LeaderboardFreeze.objects.filter(leaderboard=board).exists():
         raise BoardError("The leaderboard is frozen, so it cannot be changed. Make it live again first.")
@@ -62,15 +65,18 @@ def edit_board(board: Leaderboard, changes: BoardChanges) -> None:
 def _fill(board: Leaderboard, changes: BoardChanges) -> None:
     if changes.price_list is not None and not PriceList.objects.filter(pk=changes.price_list).exists():
         raise BoardError("The price list is gone. Choose another one.")
+    wanted = dict(Run.objects.filter(slug__in=changes.runs).values_list("slug", "pk"))
+    gone = [slug for slug in changes.runs if slug not in wanted]
+    if gone:
+        raise BoardError(f"There is no run {gone[0]} on this server. Choose only runs that are there.")
     board.title, board.text = changes.title.strip(), changes.text.strip()
     board.published = list(changes.published)
     board.columns = [column.value for column in changes.columns]
     board.order, board.error_rule = changes.order.value, changes.error_rule.value
     board.k, board.price_list_id, board.by_weights = changes.k, changes.price_list, changes.by_weights
     board.save()
-    wanted = dict(Run.objects.filter(slug__in=changes.runs).values_list("slug", "pk"))
     LeaderboardRun.objects.filter(leaderboard=board).exclude(run__in=wanted.values()).delete()
     LeaderboardRun.objects.bulk_create(
-        [LeaderboardRun(leaderboard=board, run_id=wanted[slug]) for slug in changes.runs if slug in wanted],
+        [LeaderboardRun(leaderboard=board, run_id=wanted[slug]) for slug in changes.runs],
         ignore_conflicts=True,
     )

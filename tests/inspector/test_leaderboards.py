@@ -15,7 +15,7 @@ from PIL import Image
 from inspector.board_picture import board_line
 from inspector.filters import board_view
 from runs.boards import BoardView, Column, Order
-from runs.boards.edit import BoardChanges, create_board
+from runs.boards.edit import BoardChanges, BoardError, create_board
 from runs.boards.gather import board_now
 from runs.boards.reference import REFERENCE_SLUG, make_reference
 from runs.costs import Price
@@ -304,13 +304,22 @@ def test_a_form_that_cannot_be_is_given_back_with_the_reason(
     assert not Leaderboard.objects.filter(slug="mine").exists()
 
 
-def test_a_run_that_was_deleted_meanwhile_is_left_out(client: Client) -> None:
+def test_a_run_that_was_deleted_meanwhile_is_named_and_the_rest_stays_chosen(client: Client) -> None:
     tallied_run("ash", {"a": "pp"})
     gone = tallied_run("birch", {"a": "pp"})
     delete_run(gone)
     facts = {"title": "Mine", "runs": ["desk-ash", "desk-birch"], "order": "all_k", "error_rule": "failed"}
-    assert client.post("/leaderboards/new/", facts).status_code == 303
-    assert "1</b> from this server" in text_of(client, "/leaderboards/mine/")
+    answer = client.post("/leaderboards/new/", facts)
+    text = answer.content.decode()
+    assert (answer.status_code, Leaderboard.objects.filter(slug="mine").exists()) == (422, False)
+    assert "There is no run desk-birch on this server." in text
+    assert re.findall(r'name="runs" value="([^"]+)" checked', text) == ["desk-ash"]
+    assert client.post("/leaderboards/new/", facts | {"runs": ["desk-ash"]}).status_code == 303
+    answer = client.post("/leaderboards/mine/edit/", facts | {"runs": ["nope"]})
+    assert (answer.status_code, "There is no run nope on this server." in answer.content.decode()) == (422, True)
+    with pytest.raises(BoardError, match="There is no run nope on this server"):
+        create_board(BoardChanges(title="Other", runs=("desk-ash", "nope")))
+    assert not Leaderboard.objects.filter(slug="other").exists()
 
 
 def test_freezing_recomputing_and_making_live_again(client: Client, board: Leaderboard) -> None:

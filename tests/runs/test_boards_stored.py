@@ -90,7 +90,8 @@ def test_a_board_can_price_all_runs_by_one_list() -> None:
     price_run(run, PricingChoice(price_list=create_list("Old", [prices("9")]).pk))
     listed = create_list("Desk", [prices("2")])
     board = board_of(run, price_list=listed.pk)
-    assert (board_now(board).rows[0].money.per_dependable, board_now(board).price_list) == (Decimal(4), "Desk, version 1")
+    made = board_now(board)
+    assert (made.rows[0].money.per_dependable, made.price_list) == (Decimal(4), "Desk, version 1")
     assert Leaderboard.objects.get(pk=board.pk).price_list == listed
 
 
