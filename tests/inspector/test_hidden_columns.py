@@ -111,3 +111,10 @@ def test_the_owners_order_stays_without_its_values(stranger: Client) -> None:
     text = all_that_is_told(stranger, "?by=all")
     assert "is first by cost per dependable task. 2 models" in text
     assert "$" not in text
+
+
+def test_the_note_of_a_published_row_tells_no_hidden_count(stranger: Client) -> None:
+    make_public(create_board(BoardChanges(title="Desk", published=("o3-pro",), columns=(Column.INTERVAL,))))
+    text = all_that_is_told(stranger)
+    assert "system errors count as not passed here" in text
+    assert not told(text, "636")
