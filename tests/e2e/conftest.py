@@ -8,9 +8,12 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.e2e.browser import chromium_path, launch
+
+# What must come is waited for, however busy the machine is.
+expect.set_options(timeout=30_000)
 
 _WATCH = """
 window.policyViolations = [];
