@@ -64,7 +64,7 @@ def addresses() -> list[str]:
     bad = Attempt.objects.get(run=run, task__uid=UID, repetition=1)
     good = Attempt.objects.get(run=other, task__uid=UID, repetition=0)
     plain = Attempt.objects.get(run=run, task__uid=ORDINARY, repetition=1)
-    Note.objects.create(attempt=bad, step=2, label=LONG[:100], text=LONG, created_at="2026-03-01T00:00:00Z")
+    Note.objects.create(attempt=bad, step=2, label=LONG[:60], text=LONG, created_at="2026-03-01T00:00:00Z")
     board = create_board(BoardChanges(title=LONG[:200], runs=(run.slug, other.slug), published=("o3-pro",)))
     traces = [
         f"/attempts/{pk}/{query}"

@@ -153,10 +153,8 @@ def test_an_account_is_looked_for_once_a_request() -> None:
     assert answer_to(limited, SCOPE, parts(3 * FORM_FIELDS + 1))[0]["status"] == 413
 
 
-@pytest.mark.django_db
-def test_a_session_is_known_by_its_cookie(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    # The connection of a test holds its transaction, so it is not one of those to close.
-    monkeypatch.setattr(asgi, "close_old_connections", lambda: None)
+@pytest.mark.django_db(transaction=True)  # Django closes a connection in the middle of a transaction when it is asked again
+def test_a_session_is_known_by_its_cookie(client: Client) -> None:
     client.force_login(make_owner())
     key = client.cookies["twentyfold_session"].value
     cookies = {
