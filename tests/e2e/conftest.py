@@ -30,8 +30,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """A Chromium of this machine."""
+def browser(django_db_setup: None) -> Iterator[Browser]:
+    """A Chromium of this machine.
+
+    It ends before the test database goes: the server's threads keep their database connections as long as the browser
+    keeps its own to them, and PostgreSQL removes no database that somebody uses.
+    """
     if chromium_path() is None:
         pytest.skip("No Chromium is installed: put chromium on the path, or name it in CHROMIUM.")
     # Playwright keeps an event loop in this thread, in which Django would refuse to ask its database.
