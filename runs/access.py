@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["EVERYTHING", "Access", "Role", "Scope", "access_for"]
+__all__ = ["EVERYTHING", "NOBODY", "THE_TEAM", "Access", "Role", "Scope", "access_for"]
 
 
 class Role(StrEnum):
@@ -45,6 +45,12 @@ class Access:
 
 EVERYTHING = Access(evaluates=True, writes=True, administers=True)
 """Of the person at the keyboard: a command, or a server that asks for no login."""
+
+NOBODY = Access()
+"""Of who is not logged in, and of a token that is none. Sees no run at all."""
+
+THE_TEAM = Access(user=0, name="the team")
+"""Of what is the same for everybody, such as a shared leaderboard: sees what every account sees, and owns nothing."""
 
 
 def access_for(role: Role, scopes: Collection[Scope] | None = None, *, user: int | None, name: str = "") -> Access:

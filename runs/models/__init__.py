@@ -14,7 +14,7 @@ from runs.models.leaderboard import Leaderboard, LeaderboardFreeze, LeaderboardR
 from runs.models.note import Note
 from runs.models.payload import Payload, PayloadPart
 from runs.models.price import PriceList, RunPricing
-from runs.models.run import Run
+from runs.models.run import Run, Visibility
 from runs.models.saved_view import SavedView
 from runs.models.tally import TaskTally
 from runs.models.transcript import PendingTranscript
@@ -47,4 +47,5 @@ __all__ = [
     "Upload",
     "UploadProblem",
     "UploadState",
+    "Visibility",
 ]

@@ -30,6 +30,8 @@ class Leaderboard(models.Model):
     """Null: each run by what it is priced by itself."""
     by_weights = models.BooleanField(default=False)
     """Proprietary models and open weights apart, with the leader and the runner-up of each."""
+    owner = models.ForeignKey("auth.User", models.SET_NULL, null=True, blank=True, related_name="leaderboards")
+    """Who made it. They and admins may share and delete it."""
     is_example = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)

@@ -6,6 +6,11 @@ from django.urls import reverse
 from runs.models.benchmark import Benchmark
 
 
+class Visibility(models.TextChoices):
+    TEAM = "team", "everybody with an account"
+    PRIVATE = "private", "its owner and admins"
+
+
 class Weights(models.TextChoices):
     UNKNOWN = "", "not said"
     PROPRIETARY = "proprietary", "proprietary"
@@ -34,6 +39,12 @@ class Run(models.Model):
     started_at = models.DateTimeField(null=True, blank=True)
     duration = models.FloatField(null=True, blank=True)
     """Seconds from start to end of the whole run, by its metadata."""
+    owner = models.ForeignKey("auth.User", models.SET_NULL, null=True, blank=True, related_name="runs")
+    """Who brought it; null: a command, a server without login, or an account that is gone."""
+    visibility = models.CharField(max_length=10, choices=Visibility.choices, default=Visibility.TEAM)
+    """Who sees it, and everything that belongs to it (`runs.querysets.visible_runs`)."""
+    expires_at = models.DateTimeField(null=True, blank=True)
+    """When it is deleted, with all that only it holds. Null: by the server's rule, if it has one."""
     is_demo = models.BooleanField(default=False)
     tallied = models.PositiveBigIntegerField(default=0)
     """Grows whenever its tallies are recounted: what was computed from them is good as long as this stays."""

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.db import models
 
-from runs.models.run import Run
+from runs.models.run import Run, Visibility
 
 
 class UploadState(models.TextChoices):
@@ -31,6 +31,10 @@ class Upload(models.Model):
     model = models.CharField(max_length=200, blank=True)
     model_inferred = models.BooleanField(default=False)
     repetitions = models.PositiveIntegerField(null=True, blank=True)
+    owner = models.ForeignKey("auth.User", models.SET_NULL, null=True, blank=True, related_name="uploads")
+    """Who sent it. A run that it makes is theirs."""
+    visibility = models.CharField(max_length=10, choices=Visibility.choices, default=Visibility.TEAM)
+    """Of a run that it makes, and of itself while it has none. With a run, the run's own holds."""
     is_demo = models.BooleanField(default=False)
     benchmark_inferred = models.BooleanField(default=False)
     header = models.JSONField(default=dict, blank=True)

@@ -10,8 +10,10 @@ from django.urls import URLPattern, URLResolver
 from pytest_django import Settings
 
 from inspector import urls
+from inspector.models import Account
+from runs.access import Role
 
-__all__ = ["PASSWORD", "addresses", "make_owner", "routes", "turn_login_on"]
+__all__ = ["PASSWORD", "addresses", "make_account", "make_owner", "routes", "turn_login_on"]
 
 PASSWORD = "a long enough pass phrase"
 
@@ -24,7 +26,14 @@ def turn_login_on(settings: Settings) -> None:
 
 
 def make_owner(name: str = "ada") -> User:
-    return User.objects.create_user(name, password=PASSWORD)
+    """An admin, as `createowner` makes one."""
+    return make_account(name, Role.ADMIN)
+
+
+def make_account(name: str, role: Role) -> User:
+    user = User.objects.create_user(name, password=PASSWORD)
+    Account.objects.create(user=user, role=role)
+    return user
 
 
 def routes(patterns: list[URLPattern | URLResolver] | None = None, before: str = "/") -> Iterator[tuple[str, str]]:

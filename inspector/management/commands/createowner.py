@@ -1,4 +1,4 @@
-"""`createowner`: an account for server mode, or a new password for one."""
+"""`createowner`: an admin's account for server mode, or a new password for one."""
 
 from __future__ import annotations
 
@@ -12,10 +12,14 @@ from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.core.management import BaseCommand, CommandError
+from django.db import transaction
+
+from inspector.models import Account
+from runs.access import Role
 
 
 class Command(BaseCommand):
-    help = "Makes an account for server mode (TWENTYFOLD_AUTH=required), or gives one a new password."
+    help = "Makes an admin's account for server mode (TWENTYFOLD_AUTH=required), or gives one a new password."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--name", default="", help="the account's name; without it, it is asked for")
@@ -40,7 +44,10 @@ class Command(BaseCommand):
         except ValidationError as error:
             raise CommandError(" ".join(error.messages), returncode=2) from error
         user.set_password(password)
-        user.save()
+        with transaction.atomic():
+            user.save()
+            if is_new:
+                Account.objects.create(user=user, role=Role.ADMIN)
         self.stdout.write(
             f"The account {name!r} was made."
             if is_new
