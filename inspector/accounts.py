@@ -1,19 +1,24 @@
-"""Accounts of server mode: checking a password, with a brake on guessing."""
+"""Accounts of server mode: making, changing and closing them, and checking a password, with a brake on guessing."""
 
 from __future__ import annotations
 
 import hashlib
 import hmac
+import secrets
 from datetime import datetime, timedelta
 
-from django.contrib.auth import authenticate
+from django.contrib.auth import SESSION_KEY, authenticate
 from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session
 from django.core import signing
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
 
-from inspector.models import LoginTry
+from inspector.audit import Action, note
+from inspector.models import Account, LoginTry
+from runs.access import Access, Role
 
 WINDOW = timedelta(minutes=15)
 MOST_TRIES = 10
@@ -24,6 +29,10 @@ MOST_TRIES_AT_A_NAME = 30
 KNOWN_COOKIE = "twentyfold_known"
 KNOWN_AGE = timedelta(days=180)
 _KNOWN_SALT = "inspector.accounts"
+
+
+class LastAdmin(Exception):
+    """Nobody would be left to look after the accounts. The message is a sentence."""
 
 
 class TooManyTries(Exception):
@@ -62,6 +71,83 @@ def check_password(request: HttpRequest, name: str, password: str) -> User | Non
         return None
     ours.delete()
     return user
+
+
+def make_account(name: str, role: Role, *, access: Access) -> tuple[User, str]:
+    """A new account, and the password with which its owner logs in once, to choose one of their own.
+
+    Raises ValidationError for a name that is taken or cannot be one.
+    """
+    user = User(username=name)
+    user.full_clean(exclude=["password"])
+    password = _password()
+    user.set_password(password)
+    with transaction.atomic():
+        user.save()
+        Account.objects.create(user=user, role=role.value, password_is_new=True)
+        note(access, Action.ACCOUNT_MADE, name, role.value)
+    return user, password
+
+
+def give_password(user: User, *, access: Access) -> str:
+    """Another password to be used once. Where the account was logged in, it is not any more."""
+    password = _password()
+    user.set_password(password)
+    with transaction.atomic():
+        user.save(update_fields=["password"])
+        Account.objects.update_or_create(user=user, defaults={"password_is_new": True})
+        note(access, Action.PASSWORD, user.get_username(), "a new one, to be used once")
+    end_sessions(user)
+    return password
+
+
+def change_role(user: User, role: Role, *, access: Access) -> None:
+    """Raises LastAdmin where nobody would be left to look after the accounts."""
+    with transaction.atomic():
+        account, _ = Account.objects.select_for_update().get_or_create(user=user)
+        if account.role == role.value:
+            return
+        _keep_an_admin(user, "make one of the others an admin first")
+        before, account.role = account.role, role.value
+        account.save(update_fields=["role"])
+        note(access, Action.ROLE, user.get_username(), f"from {before} to {role.value}")
+
+
+def close_account(user: User, *, access: Access) -> None:
+    """It logs in no more, and its tokens open nothing. What it made stays. Raises LastAdmin."""
+    with transaction.atomic():
+        if not User.objects.select_for_update().get(pk=user.pk).is_active:
+            return
+        _keep_an_admin(user, "make one of the others an admin first")
+        User.objects.filter(pk=user.pk).update(is_active=False)
+        note(access, Action.ACCOUNT_CLOSED, user.get_username())
+    end_sessions(user)
+
+
+def open_account(user: User, *, access: Access) -> None:
+    with transaction.atomic():
+        if User.objects.filter(pk=user.pk, is_active=False).update(is_active=True):
+            note(access, Action.ACCOUNT_OPENED, user.get_username())
+
+
+def end_sessions(user: User) -> int:
+    """Ends all sessions of an account, on the server too: no cookie of them opens anything. Returns how many."""
+    ended = 0
+    for session in Session.objects.filter(expire_date__gt=timezone.now()).iterator(chunk_size=500):
+        if session.get_decoded().get(SESSION_KEY) == str(user.pk):
+            session.delete()
+            ended += 1
+    return ended
+
+
+def _keep_an_admin(user: User, what: str) -> None:
+    admins = Account.objects.filter(role=Role.ADMIN.value, user__is_active=True)
+    if admins.filter(user=user).exists() and not admins.exclude(user=user).exists():
+        raise LastAdmin(f"{user.get_username()} is the only admin: {what}.")
+
+
+def _password() -> str:
+    return secrets.token_urlsafe(15)
 
 
 def remember_browser(response: HttpResponse, name: str, *, secure: bool) -> None:

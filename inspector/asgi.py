@@ -17,6 +17,7 @@ from django.contrib.sessions.backends.db import SessionStore
 from django.core.asgi import get_asgi_application
 from django.db import close_old_connections
 from django.http import HttpResponse, parse_cookie
+from django.utils.module_loading import import_string
 
 from inspector.middleware import STRICT_HEADERS
 from inspector.views.errors import elsewhere, not_logged_in, too_large
@@ -197,9 +198,17 @@ class HttpOnly:
 
 
 def has_session(scope: Scope) -> bool:
-    """Whether the request comes from a browser that is logged in. The page itself asks again, and more closely."""
-    cookies = parse_cookie(dict(scope["headers"]).get(b"cookie", b"").decode("latin-1"))
+    """Whether the request comes from a browser that is logged in, or with a live token.
+
+    The page itself asks again, and more closely.
+    """
+    headers = dict(scope["headers"])
     close_old_connections()
+    kind, _, token = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
+    if kind.lower() == "bearer":
+        # By its name: models can be imported only once Django has been set up.
+        return import_string("inspector.tokens.find_token")(token.strip()) is not None
+    cookies = parse_cookie(headers.get(b"cookie", b"").decode("latin-1"))
     return SESSION_KEY in SessionStore(cookies.get(settings.SESSION_COOKIE_NAME))
 
 

@@ -7,6 +7,7 @@ scheduler.
 
 from __future__ import annotations
 
+import itertools
 import logging
 import os
 import random
@@ -25,6 +26,9 @@ logger = logging.getLogger(__name__)
 
 SWEEP_SECONDS = 15.0
 SWEEP_TASK = "runs.tasks.sweep"
+EXPIRE_TASK = "inspector.tasks.expire"
+SWEEPS_AN_EXPIRY = 20
+"""Every so many sweeps, some five minutes, runs whose time is over are deleted."""
 
 app = Celery("twentyfold", set_as_current=True)
 app.conf.update(
@@ -64,7 +68,7 @@ def _is_redis() -> bool:
 
 
 configure(app)
-app.autodiscover_tasks(["runs"])
+app.autodiscover_tasks(["runs", "inspector"])
 
 
 def keep_django_logging(**_: Any) -> None:
@@ -77,12 +81,14 @@ def sweep_from_time_to_time(**_: Any) -> None:
 
 def _send_sweeps() -> None:
     pause = threading.Event()
-    while True:
+    for number in itertools.count():
         if not settings.CELERY_BROKER_URL:
             transport.sweep_folder(settings.BROKER_DIR)
         try:
             # Expiring, so that workers which were busy for long are not met by a pile of them.
             app.send_task(SWEEP_TASK, expires=SWEEP_SECONDS)
+            if number % SWEEPS_AN_EXPIRY == 0:
+                app.send_task(EXPIRE_TASK, expires=SWEEP_SECONDS)
         except (OperationalError, OSError) as error:
             logger.warning("The sweep could not be announced: %s", error)
         pause.wait(SWEEP_SECONDS * random.uniform(0.8, 1.2))

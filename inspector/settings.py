@@ -48,6 +48,10 @@ MAX_LINE = env_size("TWENTYFOLD_MAX_LINE", "32 MB")
 KEEP_UPLOADS = env_bool("TWENTYFOLD_KEEP_UPLOADS", False)
 # Seconds until a chunk whose worker went silent is given to another: at least five times the slowest chunk.
 LEASE_SECONDS = env_int("TWENTYFOLD_LEASE", 90, at_least=1)
+# Days after which a run is deleted that says no day itself. None: runs stay.
+RETENTION_DAYS = env_int("TWENTYFOLD_RETENTION_DAYS", 0) or None
+# Requests a minute that a token, or an address without one, may send to the API. 0: as many as it likes.
+API_RATE = env_int("TWENTYFOLD_API_RATE", 600)
 WORKERS = env_int("TWENTYFOLD_WORKERS", os.cpu_count() or 1, at_least=1)
 
 # --- Security ---------------------------------------------------------------------------------------------------------
@@ -120,6 +124,7 @@ LOGIN_MIDDLEWARE = [
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "inspector.wall.LoginWall",
+    "inspector.gate.Gate",
 ]
 if AUTH_REQUIRED:
     MIDDLEWARE += LOGIN_MIDDLEWARE
@@ -143,6 +148,7 @@ TEMPLATES = [
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.template.context_processors.csrf",
+                "inspector.access.in_templates",
             ],
         },
     }

@@ -16,13 +16,15 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
+from inspector.audit import Action, note
 from inspector.models import Share
+from runs.access import Access
 from runs.models import Leaderboard
 from runs.queries.leaderboards import BoardPage
 
 __all__ = [
-    "EVERYTHING", "Part", "audience_of", "find_share", "make_public", "public_boards", "renew_link", "seen",
-    "share_by_link", "token_of", "visible_parts", "withdraw",
+    "EVERY_PART", "Part", "audience_of", "delete_board", "find_share", "make_public", "public_boards", "renew_link",
+    "seen", "share_by_link", "token_of", "visible_parts", "withdraw",
 ]  # fmt: skip
 
 _SALT = "inspector.sharing"
@@ -43,7 +45,7 @@ class Part(StrEnum):
     """The addresses of the runs behind the rows, and of all that belongs to them."""
 
 
-EVERYTHING = frozenset(Part)
+EVERY_PART = frozenset(Part)
 
 
 def visible_parts(share: Share | None, now: datetime) -> frozenset[Part]:
@@ -53,7 +55,7 @@ def visible_parts(share: Share | None, now: datetime) -> frozenset[Part]:
     share leads to no page but its own: all of that stays closed by leading nowhere near it.
     """
     if share is None:
-        return EVERYTHING
+        return EVERY_PART
     if share.public:
         return frozenset({Part.SCORES, Part.LISTED})
     if share.expires_at is not None and share.expires_at <= now:
@@ -113,35 +115,49 @@ def token_of(share: Share) -> str | None:
 
 
 @transaction.atomic
-def share_by_link(leaderboard: Leaderboard, expires_at: datetime | None) -> Share:
+def share_by_link(leaderboard: Leaderboard, expires_at: datetime | None, *, access: Access) -> Share:
     """Opens it to those who have the link. An existing link stays as it is, but for its end."""
     share = _shared(leaderboard)
     share.public, share.expires_at = False, expires_at
     share.save()
+    ends = "without an end" if expires_at is None else f"until {expires_at:%Y-%m-%d %H:%M} UTC"
+    note(access, Action.SHARED, leaderboard.slug, f"by link, {ends}")
     return share
 
 
 @transaction.atomic
-def make_public(leaderboard: Leaderboard) -> Share:
+def make_public(leaderboard: Leaderboard, *, access: Access) -> Share:
     """Opens it to everybody, under its name. A link that was given away leads there as well."""
     share = _shared(leaderboard)
     share.public, share.expires_at = True, None
     share.save()
+    note(access, Action.SHARED, leaderboard.slug, "public")
     return share
 
 
 @transaction.atomic
-def renew_link(leaderboard: Leaderboard) -> None:
+def renew_link(leaderboard: Leaderboard, *, access: Access) -> None:
     """Another link; the old one opens nothing from now on. Nothing where it is not shared."""
     share = Share.objects.select_for_update(of=("self",)).filter(leaderboard=leaderboard).first()
     if share is not None:
         _give_token(share)
         share.save()
+        note(access, Action.LINK_RENEWED, leaderboard.slug)
 
 
-def withdraw(leaderboard: Leaderboard) -> None:
+@transaction.atomic
+def withdraw(leaderboard: Leaderboard, *, access: Access) -> None:
     """Closes it, whichever way it was open. Sharing it again makes another link."""
-    Share.objects.filter(leaderboard=leaderboard).delete()
+    if Share.objects.filter(leaderboard=leaderboard).delete()[0]:
+        note(access, Action.UNSHARED, leaderboard.slug)
+
+
+@transaction.atomic
+def delete_board(leaderboard: Leaderboard, access: Access) -> None:
+    """With its share. Runs and price lists stay."""
+    withdraw(leaderboard, access=access)
+    note(access, Action.BOARD_DELETED, leaderboard.slug, leaderboard.title)
+    leaderboard.delete()
 
 
 def _shared(leaderboard: Leaderboard) -> Share:

@@ -6,13 +6,17 @@ from collections.abc import Callable
 from typing import cast
 from urllib.parse import unquote, urlencode, urlsplit
 
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.http.response import HttpResponseBase
 from django.urls import Resolver404, resolve, reverse
 from django.utils.cache import patch_cache_control
 from django.utils.http import url_has_allowed_host_and_scheme
 
+from inspector.access import access_of, bearer_token
 from inspector.http import HtmxHttpRequest
+from runs.access import NOBODY
+
+API = "/api/"
 
 
 class LoginWall:
@@ -27,6 +31,9 @@ class LoginWall:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if is_open(request.path_info):
             return self._get_response(request)
+        if is_api(request.path_info) and (bearer_token(request) is not None or not _browses(request)):
+            # A program has nothing to fill a form in with. Which token opens what, the API says.
+            return self._get_response(request) if access_of(request) != NOBODY else _unknown_token()
         if not request.user.is_authenticated:
             return to_login(cast("HtmxHttpRequest", request))
         response = self._get_response(request)
@@ -43,6 +50,26 @@ def is_open(path: str) -> bool:
     except Resolver404:
         return False
     return not getattr(view, "login_required", True)
+
+
+def is_api(path: str) -> bool:
+    """Whether programs with a token are answered here."""
+    return path.startswith(API)
+
+
+def _browses(request: HttpRequest) -> bool:
+    return "text/html" in request.headers.get("Accept", "")
+
+
+def _unknown_token() -> JsonResponse:
+    problem = {
+        "type": "about:blank",
+        "title": "Not logged in",
+        "status": 401,
+        "detail": "Send a token that is live: `Authorization: Bearer tf_...`. Tokens are made on the page /account/.",
+    }
+    headers = {"WWW-Authenticate": "Bearer", "Cache-Control": "private, no-store"}
+    return JsonResponse(problem, status=401, content_type="application/problem+json", headers=headers)
 
 
 def to_login(request: HtmxHttpRequest) -> HttpResponse:

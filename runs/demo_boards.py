@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from django.db import transaction
 
+from runs.access import EVERYTHING
 from runs.boards.edit import BoardChanges, create_board
 from runs.costs import Price
 from runs.models import Leaderboard, PriceList, Run, RunPricing
@@ -48,6 +49,7 @@ def board_demo_runs(runs: Sequence[Run]) -> Leaderboard:
             by_weights=False,
         ),
         is_example=True,
+        access=EVERYTHING,
     )
 
 

@@ -180,6 +180,9 @@ def delete_run(run: Run) -> Deletion:
     run = Run.objects.select_for_update().select_related("benchmark").get(pk=run.pk)
     _refuse_while_reading(run, "delete it")
     Upload.objects.filter(run=run, run_name="").update(run_name=str(run)[:500])
+    # Their names stay with whom the run was seen by.
+    Upload.objects.filter(run=run).update(visibility=run.visibility)
+    Upload.objects.filter(run=run, owner=None).update(owner=run.owner_id)
     kept = list(Upload.objects.filter(run=run).exclude(path=""))
     uploads = Upload.objects.filter(run=run).update(run=None, path="")
     for upload in kept:

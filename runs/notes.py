@@ -12,9 +12,11 @@ import msgspec
 from django.db import transaction
 from django.utils import timezone
 
+from runs.access import Access
 from runs.errors import RunsError
 from runs.models import Attempt, Note
 from runs.prepare import indexed_text
+from runs.querysets import visible_attempts, visible_through
 
 __all__ = [
     "LONGEST_AUTHOR", "LONGEST_LABEL", "LONGEST_TEXT", "FiledNote", "Imported", "NotesError", "add_note", "exported",
@@ -96,16 +98,18 @@ def add_note(
     )
 
 
-def known_labels() -> list[str]:
+def known_labels(*, access: Access) -> list[str]:
     """Labels in use, by name."""
-    labels = Note.objects.exclude(label="").order_by("label").values_list("label", flat=True).distinct()
+    seen = Note.objects.filter(visible_through("attempt__run__", access))
+    labels = seen.exclude(label="").order_by("label").values_list("label", flat=True).distinct()
     return list(labels[:_LABELS_SUGGESTED])
 
 
-def exported() -> Iterator[bytes]:
+def exported(*, access: Access) -> Iterator[bytes]:
     """All notes as one JSON file, piece by piece, in a fixed order."""
     yield b'{"twentyfold_notes":1,"notes":['
-    notes = Note.objects.select_related("attempt__run", "attempt__task").order_by(
+    seen = Note.objects.filter(visible_through("attempt__run__", access))
+    notes = seen.select_related("attempt__run", "attempt__task").order_by(
         "attempt__run__slug", "attempt__task__uid", "attempt__repetition", "created_at", "pk"
     )
     for number, note in enumerate(notes.iterator(chunk_size=1000)):
@@ -124,7 +128,7 @@ def exported() -> Iterator[bytes]:
 
 
 @transaction.atomic
-def import_notes(data: bytes) -> Imported:
+def import_notes(data: bytes, *, access: Access) -> Imported:
     """Adds a file's notes to the attempts they name; all or nothing. The same file twice adds nothing.
 
     Raises `NotesError` where it is no such file, or a note in it cannot be taken.
@@ -140,7 +144,7 @@ def import_notes(data: bytes) -> Imported:
     added = same = 0
     homeless = []
     for number, note in enumerate(filed.notes, start=1):
-        attempt = _attempt_of(note)
+        attempt = _attempt_of(note, access)
         if attempt is None:
             homeless.append(note)
         elif _is_here(attempt, note):
@@ -161,11 +165,11 @@ def import_notes(data: bytes) -> Imported:
     return Imported(added, same, homeless)
 
 
-def _attempt_of(note: FiledNote) -> Attempt | None:
+def _attempt_of(note: FiledNote, access: Access) -> Attempt | None:
     if not 0 <= note.repetition <= _LARGEST_STEP or "\0" in note.run + note.task:
         return None
     return Attempt.objects.filter(
-        run__slug=note.run, task__uid=note.task, repetition=note.repetition, current=True
+        visible_attempts(access), run__slug=note.run, task__uid=note.task, repetition=note.repetition, current=True
     ).first()
 
 

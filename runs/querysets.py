@@ -5,12 +5,22 @@ What is not seen is as good as absent: every query function filters by these bef
 
 from __future__ import annotations
 
+from django.core.exceptions import PermissionDenied
 from django.db.models import Q
 
 from runs.access import Access
 from runs.models import Visibility
 
-__all__ = ["owns", "sees_every_run", "visible_attempts", "visible_runs", "visible_through", "visible_uploads"]
+__all__ = [
+    "for_evaluators", "only_its_owner", "owns", "sees_every_run", "visible_attempts", "visible_runs", "visible_through",
+    "visible_uploads",
+]  # fmt: skip
+
+
+def for_evaluators(access: Access) -> None:
+    """Raises PermissionDenied for who may not see required states, checks, private context, and what is derived."""
+    if not access.evaluates:
+        raise PermissionDenied("Only evaluators may see this.")
 
 
 def sees_every_run(access: Access) -> bool:
@@ -45,6 +55,12 @@ def visible_uploads(access: Access) -> Q:
     return (Q(run__isnull=False) & visible_through("run__", access)) | (
         Q(run__isnull=True) & visible_through("", access)
     )
+
+
+def only_its_owner(access: Access, owner: int | None, what: str) -> None:
+    """Raises PermissionDenied, with a sentence, for who neither owns a thing nor administers."""
+    if not owns(access, owner):
+        raise PermissionDenied(f"Only its owner or an admin may {what}.")
 
 
 def owns(access: Access, owner: int | None) -> bool:

@@ -10,30 +10,37 @@ from django.db.models import Max
 from django.utils.dateparse import parse_datetime
 from django.utils.text import slugify
 
+from runs.access import EVERYTHING, Access
 from runs.benchmarks import THINKINGBOX_BENCH
 from runs.errors import IngestError
 from runs.models import Attempt, Benchmark, Run, Task, TaskTally, Upload, UploadState
+from runs.querysets import visible_runs
 
 __all__ = ["NO_BENCHMARK", "check_said", "known_run", "run_for", "run_named"]
 
 NO_BENCHMARK = "unnamed benchmark"
 
 
-def run_named(slug: str) -> Run:
+def run_named(slug: str, *, access: Access) -> Run:
     """The stored run with this name. Raises `IngestError`, with the names there are, where none has it."""
-    run = Run.objects.select_related("benchmark").filter(slug=slug).first()
+    seen = Run.objects.filter(visible_runs(access))
+    run = seen.select_related("benchmark").filter(slug=slug).first()
     if run is None:
-        stored = list(Run.objects.values_list("slug", flat=True))
+        stored = list(seen.values_list("slug", flat=True))
         close = get_close_matches(slug, stored, n=3, cutoff=0.4)
         named = f"Close names: {', '.join(close)}." if close else f"Newest runs: {', '.join(stored[:5]) or 'none yet'}."
         raise IngestError(f"There is no run named {slug!r}. {named}")
     return run
 
 
-def known_run(sha256: str, model: str, benchmark: str) -> Run | None:
-    """The run that the same bytes went to before, or are going to, unless another model or benchmark is named now."""
+def known_run(sha256: str, model: str, benchmark: str, *, access: Access) -> Run | None:
+    """The run that the same bytes went to before, or are going to, unless another model or benchmark is named now.
+
+    Of the runs that the sender sees: a file that somebody else keeps to themselves is as good as new.
+    """
     took = Upload.objects.filter(sha256=sha256, run__isnull=False).exclude(state=UploadState.FAILED)
-    for run in Run.objects.select_related("benchmark").filter(pk__in=took.values("run")).order_by("pk"):
+    seen = Run.objects.filter(visible_runs(access), pk__in=took.values("run"))
+    for run in seen.select_related("benchmark").order_by("pk"):
         if model in {"", run.model} and benchmark in {"", run.benchmark.name}:
             return run
     return None
@@ -71,7 +78,8 @@ def _found_or_made(upload: Upload) -> Run:
     # Two copies of one file that come in at once take turns here, so that the second finds the run of the first.
     Benchmark.objects.select_for_update().get(pk=benchmark.pk)
     said_model = "" if upload.model_inferred or upload.model == upload.header.get("model") else upload.model
-    known = known_run(upload.sha256, said_model, "" if upload.benchmark_inferred else upload.benchmark)
+    said_benchmark = "" if upload.benchmark_inferred else upload.benchmark
+    known = known_run(upload.sha256, said_model, said_benchmark, access=_sender(upload))
     if known is not None:
         return known
     run = Run(
@@ -85,9 +93,16 @@ def _found_or_made(upload: Upload) -> Run:
         started_at=parse_datetime(upload.header.get("started_at") or ""),
         duration=upload.header.get("duration"),
         is_demo=upload.is_demo,
+        owner_id=upload.owner_id,
+        visibility=upload.visibility,
     )
     _save_with_slug(run)
     return run
+
+
+def _sender(upload: Upload) -> Access:
+    """What the sender of an upload sees of the runs: all of them where it came by a command."""
+    return EVERYTHING if upload.owner_id is None else Access(user=upload.owner_id)
 
 
 def _set_repetitions(run: Run, said: int) -> None:

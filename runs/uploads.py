@@ -16,10 +16,11 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
+from runs.access import Access
 from runs.bundles import read_rows
 from runs.bundles.run_metadata import read_run_metadata, suggest_benchmark, suggest_model
 from runs.errors import BundleError, IngestError
-from runs.models import Chunk, ChunkState, Upload, UploadState
+from runs.models import Chunk, ChunkState, Upload, UploadState, Visibility
 from runs.naming import LONGEST_NAME, checked_name
 from runs.prepare import indexed_text
 from runs.records import BundleHeader
@@ -44,6 +45,8 @@ class Wishes(msgspec.Struct, frozen=True, kw_only=True):
     repetitions: int | None = None
     run: str = ""
     """Slug of the stored run to add to."""
+    private: bool = False
+    """A run that the file makes is seen by its owner and by admins only."""
 
 
 class KeptFile(msgspec.Struct, frozen=True):
@@ -104,6 +107,7 @@ def new_upload(
     companion: bytes | None = None,
     wishes: Wishes | None = None,
     is_demo: bool = False,
+    access: Access,
 ) -> Upload:
     """An unsaved upload with all that is known about it. Raises `IngestError` for an unknown run.
 
@@ -124,12 +128,14 @@ def new_upload(
         header=msgspec.to_builtins(header),
         companion_error=companion_error,
         is_demo=is_demo,
+        owner_id=access.user,
+        visibility=Visibility.PRIVATE if wishes.private and access.user is not None else Visibility.TEAM,
     )
     if wishes.run:
-        upload.run = run_named(wishes.run)
+        upload.run = run_named(wishes.run, access=access)
         check_said(upload.run, wishes.model.strip(), wishes.benchmark.strip())
     else:
-        upload.run = known_run(kept.sha256, wishes.model.strip(), wishes.benchmark.strip())
+        upload.run = known_run(kept.sha256, wishes.model.strip(), wishes.benchmark.strip(), access=access)
     if upload.run is not None:
         upload.run_name = str(upload.run)
     return upload
@@ -155,6 +161,7 @@ def accept_upload(
     companion: bytes | None = None,
     wishes: Wishes | None = None,
     is_demo: bool = False,
+    access: Access,
 ) -> Upload:
     """Keeps a file and makes its upload: waiting for a worker, asking for the model's name, or failed with the reason.
 
@@ -162,7 +169,7 @@ def accept_upload(
     """
     kept = keep_file(blocks)
     try:
-        upload = new_upload(file_name, kept, companion=companion, wishes=wishes, is_demo=is_demo)
+        upload = new_upload(file_name, kept, companion=companion, wishes=wishes, is_demo=is_demo, access=access)
     except IngestError:
         (settings.UPLOADS_DIR / kept.path).unlink(missing_ok=True)
         raise
@@ -193,7 +200,7 @@ def begin(upload: Upload) -> None:
     Chunk.objects.get_or_create(upload=upload, number=0)
 
 
-def answer_upload(upload: Upload, wishes: Wishes) -> Upload:
+def answer_upload(upload: Upload, wishes: Wishes, *, access: Access) -> Upload:
     """Takes the answer to what an upload asked.
 
     Raises `IngestError` when it asks nothing, or the answer names neither model nor run.
@@ -205,7 +212,7 @@ def answer_upload(upload: Upload, wishes: Wishes) -> Upload:
                 f"The file {locked.file_name!r} asks nothing; its state is: {locked.get_state_display()}."
             )
         if wishes.run:
-            locked.run = run_named(wishes.run)
+            locked.run = run_named(wishes.run, access=access)
             check_said(locked.run, wishes.model.strip(), wishes.benchmark.strip())
             locked.run_name = str(locked.run)
         elif not wishes.model.strip():

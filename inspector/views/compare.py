@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.http import HttpResponse, QueryDict
 from django.views.decorators.http import require_safe
 
+from inspector.access import access_of, evaluators_only, viewers_too
 from inspector.charts.compare import moved, reliability
 from inspector.charts.data import Chart
 from inspector.filters import page_number
@@ -16,15 +17,17 @@ from runs.queries.compare_structs import CompareView, ShowLines
 from runs.queries.run_worth import worth_of
 
 
+@evaluators_only
 @require_safe
 def attempts(request: HtmxHttpRequest, left: int, right: int) -> HttpResponse:
-    page = compare_page(left, right, _view(request.GET))
+    page = compare_page(left, right, _view(request.GET), access=access_of(request))
     return render_page(request, "compare/attempts.html", {"page": page})
 
 
+@viewers_too
 @require_safe
 def runs(request: HtmxHttpRequest) -> HttpResponse:
-    page = compared_runs(pair_filters(request.GET))
+    page = compared_runs(pair_filters(request.GET), access=access_of(request))
     charts: list[Chart] = []
     if page.comparison is not None and page.comparison.tasks and not wants_part(request):
         base, candidate = page.names

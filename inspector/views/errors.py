@@ -59,7 +59,8 @@ def _fault(exception: Exception) -> dict[str, str]:
 
 
 def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return _page(request, 403, "403.html")
+    """With the sentence of whoever refused, where it is one of ours."""
+    return _page(request, 403, "403.html", sentence=str(exception))
 
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:

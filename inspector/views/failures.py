@@ -11,6 +11,7 @@ from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from inspector.access import access_of, evaluators_only, writers_only
 from inspector.csv_lines import csv_lines
 from inspector.error_filters import error_filters
 from inspector.failure_filters import failure_filters
@@ -29,20 +30,23 @@ _HEAD = (
 )  # fmt: skip
 
 
+@evaluators_only
 @require_safe
 def index(request: HtmxHttpRequest) -> HttpResponse:
-    page = failure_page(failure_filters(request.GET))
+    page = failure_page(failure_filters(request.GET), access=access_of(request))
     context = {"page": page, "views": saved_views()}
     return render_page(request, "failures/index.html", context, partial="found")
 
 
+@evaluators_only
 @require_safe
 def export(request: HtmxHttpRequest, kind: str) -> StreamingHttpResponse:
     """The list with its filters, all pages of it, as `csv` or `json`."""
     filters = failure_filters(request.GET)
-    return _file(request, kind, "failures", _HEAD, failed_rows(filters), _cells)
+    return _file(request, kind, "failures", _HEAD, failed_rows(filters, access=access_of(request)), _cells)
 
 
+@writers_only
 @require_POST
 def save(request: HtmxHttpRequest) -> HttpResponse:
     """Keeps the filters under a name. Asks before it replaces other filters of that name."""
@@ -61,6 +65,7 @@ def save(request: HtmxHttpRequest) -> HttpResponse:
     return redirect_to(request, f"{reverse('failures')}?{filters.but().query()}")
 
 
+@writers_only
 @require_http_methods(["GET", "HEAD", "POST"])
 def forget(request: HtmxHttpRequest, pk: int) -> HttpResponse:
     """Asks first. The attempts that the view shows stay."""
@@ -71,22 +76,25 @@ def forget(request: HtmxHttpRequest, pk: int) -> HttpResponse:
     return render_page(request, "failures/delete_view.html", {"view": view})
 
 
+@evaluators_only
 @require_safe
 def look(request: HtmxHttpRequest) -> HttpResponse:
     """What deserves a look; for htmx the list alone, for the page of runs."""
-    return render_page(request, "failures/next.html", {"looks": look_next()}, partial="next")
+    return render_page(request, "failures/next.html", {"looks": look_next(access=access_of(request))}, partial="next")
 
 
+@evaluators_only
 @require_safe
 def errors(request: HtmxHttpRequest) -> HttpResponse:
-    page = error_page(error_filters(request.GET))
+    page = error_page(error_filters(request.GET), access=access_of(request))
     return render_page(request, "failures/errors.html", {"page": page}, partial="found")
 
 
+@evaluators_only
 @require_safe
 def again(request: HtmxHttpRequest, kind: str) -> StreamingHttpResponse:
     """Which (uid, repetition) to run again, as `csv` or `json`."""
-    rows = runs_again(error_filters(request.GET))
+    rows = runs_again(error_filters(request.GET), access=access_of(request))
     head = ("run", "uid", "repetition", "class", "retryable")
     return _file(request, kind, "run-again", head, rows, lambda row: msgspec.structs.astuple(row))
 

@@ -13,7 +13,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
+from inspector.access import own_account
 from inspector.accounts import TooManyTries, check_password, remember_browser
+from inspector.audit import note_login
 from inspector.forms import LoginForm
 from inspector.http import HtmxHttpRequest, redirect_to, render_page
 from inspector.sharing import public_boards
@@ -41,16 +43,20 @@ def login(request: HtmxHttpRequest) -> HttpResponse:
         response = _page(request, form, wanted, status=429)
         response.headers["Retry-After"] = str(60 * error.minutes)
         return response
+    name = form.cleaned_data["name"]
     if user is None:
+        note_login(name, None)
         form.add_error(None, "The name or the password is wrong.")
         return _page(request, form, wanted, status=422)
     SessionStore.clear_expired()
     start_session(request, user)
+    note_login(name, user)
     response = redirect_to(request, wanted)
     remember_browser(response, user.get_username(), secure=request.is_secure())
     return response
 
 
+@own_account
 @require_POST
 def logout(request: HtmxHttpRequest) -> HttpResponse:
     """Ends the session on the server too: its cookie opens nothing any more."""

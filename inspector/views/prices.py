@@ -9,6 +9,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpResponse
 from django.views.decorators.http import require_http_methods, require_safe
 
+from inspector.access import access_of, viewers_too, writers_only
 from inspector.http import HtmxHttpRequest, redirect_to, render_page
 from inspector.price_forms import (
     MOST_ROWS,
@@ -30,11 +31,13 @@ _PROBLEMS_KEPT = 20
 _PROBLEMS_SHOWN = 50
 
 
+@viewers_too
 @require_safe
 def index(request: HtmxHttpRequest) -> HttpResponse:
-    return render_page(request, "prices/index.html", {"lists": price_index()})
+    return render_page(request, "prices/index.html", {"lists": price_index(access=access_of(request))})
 
 
+@writers_only
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HtmxHttpRequest) -> HttpResponse:
     """A new list, from a file or row by row."""
@@ -56,20 +59,23 @@ def new(request: HtmxHttpRequest) -> HttpResponse:
     return render_page(request, "prices/new.html", context, status=422 if posted else 200)
 
 
+@viewers_too
 @require_safe
 def detail(request: HtmxHttpRequest, slug: str, version: int | None = None) -> HttpResponse:
-    return render_page(request, "prices/detail.html", {"page": price_page(slug, version)})
+    return render_page(request, "prices/detail.html", {"page": price_page(slug, version, access=access_of(request))})
 
 
+@viewers_too
 @require_safe
 def export(request: HtmxHttpRequest, slug: str, version: int) -> HttpResponse:
     """The prices as CSV, in the form that is read again."""
-    page = price_page(slug, version)
+    page = price_page(slug, version, access=access_of(request))
     answer = HttpResponse(as_csv(page.prices), content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="{slug}-v{page.version}.csv"'
     return answer
 
 
+@writers_only
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit(request: HtmxHttpRequest, slug: str) -> HttpResponse:
     """The newest version in a form; what is saved becomes the next version."""

@@ -6,6 +6,7 @@ from django.http import HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from inspector.access import access_of, viewers_too, writers_only
 from inspector.charts.data import Chart
 from inspector.charts.run import TaskLinks, distribution, reliability
 from inspector.filters import run_filters, task_filters
@@ -13,8 +14,9 @@ from inspector.forms import EditRunForm
 from inspector.grid_data import grid_data, grid_view
 from inspector.http import HtmxHttpRequest, redirect_to, render_page, wants_part
 from inspector.price_forms import PricingForm
+from inspector.retention import remove_run
 from runs.demo_runs import load_demo
-from runs.editing import delete_run, deletion_of, lowest_repetitions
+from runs.editing import deletion_of, lowest_repetitions
 from runs.errors import IngestError
 from runs.metrics import ErrorRule
 from runs.models.run import Weights
@@ -25,16 +27,19 @@ from runs.queries.run_failures import run_failures
 from runs.queries.run_grid import run_grid
 from runs.queries.runs import RunPage, run_list, run_or_404, run_page
 from runs.queries.uploads import benchmark_names
+from runs.querysets import only_its_owner
 
 
+@viewers_too
 @require_safe
 def index(request: HtmxHttpRequest) -> HttpResponse:
     """All runs; without any, how to get the first."""
-    found = run_list(run_filters(request.GET))
+    found = run_list(run_filters(request.GET), access=access_of(request))
     template = "runs/index.html" if found.stored else "runs/empty.html"
     return render_page(request, template, {"list": found}, partial="found" if found.stored else None)
 
 
+@writers_only
 @require_POST
 def load_example(request: HtmxHttpRequest) -> HttpResponse:
     """The shipped example, read in the foreground: a few seconds."""
@@ -42,14 +47,18 @@ def load_example(request: HtmxHttpRequest) -> HttpResponse:
     return redirect_to(request, "runs")
 
 
+@viewers_too
 @require_safe
 def detail(request: HtmxHttpRequest, slug: str) -> HttpResponse:
-    page = run_page(slug, task_filters(request.GET))
+    access = access_of(request)
+    page = run_page(slug, task_filters(request.GET), access=access)
     charts = [] if wants_part(request) or not page.numbers.tasks else _charts(page)
     context: dict[str, object] = {"page": page, "charts": charts}
     if charts:
-        grid = run_grid(slug, grid_view(request.GET))
-        context |= {"failures": run_failures(page.run.pk), "grid": grid, "cells": grid_data(grid)}
+        grid = run_grid(slug, grid_view(request.GET), access=access)
+        context |= {"grid": grid, "cells": grid_data(grid)}
+        if access.evaluates:
+            context["failures"] = run_failures(page.run.pk, access=access)
     return render_page(request, "runs/detail.html", context, partial="tasks")
 
 
@@ -63,10 +72,12 @@ def _charts(page: RunPage) -> list[Chart]:
     return [distribution(page.figures, links), reliability(page.figures)]
 
 
+@writers_only
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit(request: HtmxHttpRequest, slug: str) -> HttpResponse:
-    """What is said about a run, and what it is priced by: both or nothing."""
-    run = run_or_404(slug)
+    """What is said about a run, and what it is priced by: both or nothing. Who sees it, its owner says."""
+    access = access_of(request)
+    run = run_or_404(slug, access=access)
     posted = request.method == "POST"
     form = EditRunForm(request.POST) if posted else EditRunForm(initial=EditRunForm.facts_of(run))
     pricing = PricingForm(request.POST) if posted else PricingForm(initial=PricingForm.facts_of(run))
@@ -83,20 +94,23 @@ def edit(request: HtmxHttpRequest, slug: str) -> HttpResponse:
         "pricing": pricing,
         "prices": price_choices(run),
         "weights": Weights.choices,
-        "benchmarks": benchmark_names(),
+        "benchmarks": benchmark_names(access=access),
         "least": lowest_repetitions(run),
     }
     return render_page(request, "runs/edit.html", context, status=422 if form.errors or pricing.errors else 200)
 
 
+@writers_only
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: HtmxHttpRequest, slug: str) -> HttpResponse:
     """Asks first, and says what goes."""
-    run = run_or_404(slug)
+    access = access_of(request)
+    run = run_or_404(slug, access=access)
+    only_its_owner(access, run.owner_id, "delete this run")
     problem = ""
     if request.method == "POST":
         try:
-            delete_run(run)
+            remove_run(run, access)
         except IngestError as error:
             problem = str(error)
         else:

@@ -26,6 +26,7 @@ from inspector.filters import board_view, chart_threshold
 from inspector.http import HtmxHttpRequest, render_page
 from inspector.models import Share
 from inspector.sharing import Part, find_share, seen, visible_parts
+from runs.access import THE_TEAM
 from runs.queries.leaderboards import BoardPage, page_of
 
 Given = ParamSpec("Given")
@@ -60,7 +61,7 @@ def shared(view: SharedView[Given]) -> Callable[..., HttpResponse]:
         if share is None or Part.SCORES not in parts:
             response = render_page(request, "share/gone.html", status=404)
         else:
-            page = seen(page_of(share.leaderboard, board_view(request.GET)), parts)
+            page = seen(page_of(share.leaderboard, board_view(request.GET), access=THE_TEAM), parts)
             response = view(request, Shared(share, parts, page), *args, **kwargs)
         if Part.LISTED not in parts:
             response.headers["X-Robots-Tag"] = "noindex, nofollow, noarchive"

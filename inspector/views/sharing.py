@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
+from inspector.access import access_of, writers_only
 from inspector.env import LOOPBACK_NAMES
 from inspector.forms import Audience, ShareForm
 from inspector.http import HtmxHttpRequest, redirect_to, render_page
@@ -15,12 +16,14 @@ from inspector.models import Share
 from inspector.sharing import make_public, renew_link, share_by_link, token_of, visible_parts, withdraw
 from runs.models import Leaderboard, LeaderboardFreeze
 from runs.queries.leaderboards import board_or_404
+from runs.querysets import only_its_owner
 
 
+@writers_only
 @require_http_methods(["GET", "HEAD", "POST"])
 def detail(request: HtmxHttpRequest, slug: str) -> HttpResponse:
     """Who may read it, the link, and what to put into another site's page."""
-    board = board_or_404(slug)
+    board, access = _own_board(request, slug), access_of(request)
     share = Share.objects.filter(leaderboard=board).first()
     if request.method != "POST":
         return _page(request, board, share, ShareForm())
@@ -29,19 +32,26 @@ def detail(request: HtmxHttpRequest, slug: str) -> HttpResponse:
         return _page(request, board, share, form, status=422)
     match Audience(form.cleaned_data["audience"]):
         case Audience.PRIVATE:
-            withdraw(board)
+            withdraw(board, access=access)
         case Audience.LINK:
-            share_by_link(board, form.ends(timezone.now(), share.expires_at if share else None))
+            share_by_link(board, form.ends(timezone.now(), share.expires_at if share else None), access=access)
         case Audience.PUBLIC:
-            make_public(board)
+            make_public(board, access=access)
     return redirect_to(request, "leaderboard_sharing", slug)
 
 
+@writers_only
 @require_POST
 def renew(request: HtmxHttpRequest, slug: str) -> HttpResponse:
     """Another link. Who has the old one sees nothing any more."""
-    renew_link(board_or_404(slug))
+    renew_link(_own_board(request, slug), access=access_of(request))
     return redirect_to(request, "leaderboard_sharing", slug)
+
+
+def _own_board(request: HtmxHttpRequest, slug: str) -> Leaderboard:
+    board = board_or_404(slug)
+    only_its_owner(access_of(request), board.owner_id, "share this leaderboard")
+    return board
 
 
 def _page(

@@ -6,29 +6,38 @@ from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from inspector.access import access_of, viewers_too
 from inspector.filters import page_number
 from inspector.http import HtmxHttpRequest, render_page
 from runs.queries.task_runs import task_across
 from runs.queries.tasks import attempt_at, has_task, task_page
 
 
+@viewers_too
 @require_safe
 def detail(request: HtmxHttpRequest, slug: str, uid: str) -> HttpResponse:
-    return render_page(request, "tasks/detail.html", {"page": task_page(slug, uid, page_number(request.GET))})
+    return render_page(
+        request,
+        "tasks/detail.html",
+        {"page": task_page(slug, uid, page_number(request.GET), access=access_of(request))},
+    )
 
 
+@viewers_too
 @require_safe
 def repetition(request: HtmxHttpRequest, slug: str, uid: str, repetition: int) -> HttpResponse:
     """To the attempt that counts at this repetition. An address typed by hand may mean a task whose uid ends so."""
-    found = attempt_at(slug, uid, repetition)
+    access = access_of(request)
+    found = attempt_at(slug, uid, repetition, access=access)
     if found is not None:
         return HttpResponseRedirect(reverse("attempt", args=[found]))
-    if has_task(slug, f"{uid}/{repetition}"):
+    if has_task(slug, f"{uid}/{repetition}", access=access):
         return detail(request, slug, f"{uid}/{repetition}")
     raise Http404("This repetition is not recorded.")
 
 
+@viewers_too
 @require_safe
 def across(request: HtmxHttpRequest, uid: str) -> HttpResponse:
-    page = task_across(uid, request.GET.get("benchmark", ""))
+    page = task_across(uid, request.GET.get("benchmark", ""), access=access_of(request))
     return render_page(request, "tasks/across.html", {"page": page})

@@ -14,13 +14,16 @@ from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from kombu.exceptions import OperationalError
 
+from inspector.access import access_of, evaluators_only, writers_only
 from inspector.companions import matched_files
 from inspector.filters import page_number
 from inspector.forms import AnswerForm, UploadForm
 from inspector.http import HtmxHttpRequest, redirect_to, render_page, wants_part
+from runs.access import Access
 from runs.errors import RunsError
 from runs.models import Upload, UploadState
 from runs.queries.uploads import Problem, benchmark_names, problem_rows, run_choices, upload_list, upload_row
+from runs.querysets import visible_uploads
 from runs.tasks import work
 from runs.uploads import Wishes, accept_upload, answer_upload, retry_upload, stop_upload
 
@@ -31,6 +34,7 @@ COMPANION_LIMIT = (2 << 20) + 1
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
+@evaluators_only
 @require_http_methods(["GET", "HEAD", "POST"])
 def index(request: HtmxHttpRequest) -> HttpResponse:
     """The list, and the place to drop files on. `inspector.asgi` keeps requests beyond the limit away."""
@@ -41,7 +45,7 @@ def index(request: HtmxHttpRequest) -> HttpResponse:
     if not form.is_valid() or not files:
         problems = [str(problem) for errors in form.errors.values() for problem in errors]
         return _refused(request, problems or ["No file was chosen. Choose at least one result file."], form)
-    stored, problems = _accept(files, form.wishes())
+    stored, problems = _accept(files, form.wishes(), access_of(request))
     if problems:
         return _refused(request, problems, form)
     if len(stored) == 1 and wants_part(request):
@@ -49,7 +53,7 @@ def index(request: HtmxHttpRequest) -> HttpResponse:
     return redirect_to(request, "uploads")
 
 
-def _accept(files: list[UploadedFile], wishes: Wishes) -> tuple[list[Upload], list[str]]:
+def _accept(files: list[UploadedFile], wishes: Wishes, access: Access) -> tuple[list[Upload], list[str]]:
     """Takes in each file with its companion. One that is refused does not hold up the others."""
     stored = []
     matched, alone = matched_files([file.name or "" for file in files])
@@ -64,7 +68,8 @@ def _accept(files: list[UploadedFile], wishes: Wishes) -> tuple[list[Upload], li
         if companion is not None:
             beside = files[companion].read(COMPANION_LIMIT)
         try:
-            upload = accept_upload(file.name or "without a name", file.chunks(), companion=beside, wishes=wishes)
+            name = file.name or "without a name"
+            upload = accept_upload(name, file.chunks(), companion=beside, wishes=wishes, access=access)
         except RunsError as error:
             problems.append(f"{file.name!r}: {error}")
             continue
@@ -78,7 +83,7 @@ def _list(
     request: HtmxHttpRequest, problems: list[str] | None = None, form: UploadForm | None = None, status: int = 200
 ) -> HttpResponse:
     context = {
-        "list": upload_list(page_number(request.GET)),
+        "list": upload_list(page_number(request.GET), access=access_of(request)),
         "limit": settings.UPLOAD_LIMIT,
         "form": form or UploadForm(),
         "problems": problems or [],
@@ -92,6 +97,7 @@ def _refused(request: HtmxHttpRequest, problems: list[str], form: UploadForm) ->
     return _list(request, problems, form, status=422)
 
 
+@evaluators_only
 @require_safe
 def detail(request: HtmxHttpRequest, pk: int) -> HttpResponse:
     """One upload. Asked by htmx, only its entry: that is how an entry follows its file."""
@@ -99,22 +105,24 @@ def detail(request: HtmxHttpRequest, pk: int) -> HttpResponse:
 
 
 def _one(request: HtmxHttpRequest, pk: int, form: AnswerForm | None = None) -> HttpResponse:
-    upload = upload_row(pk)
+    access = access_of(request)
+    upload = upload_row(pk, access=access)
     context: dict[str, Any] = {"upload": upload, "form": form, "full": True}
     if upload.asking:
-        context |= {"runs": run_choices(), "benchmarks": benchmark_names()}
+        context |= {"runs": run_choices(access=access), "benchmarks": benchmark_names(access=access)}
     return render_page(
         request, "uploads/detail.html", context, partial="entry", status=422 if form and form.errors else 200
     )
 
 
+@writers_only
 @require_POST
 def answer(request: HtmxHttpRequest, pk: int) -> HttpResponse:
-    upload = upload_or_404(pk)
+    upload = upload_or_404(request, pk)
     form = AnswerForm(request.POST)
     if form.is_valid():
         try:
-            answer_upload(upload, form.wishes())
+            answer_upload(upload, form.wishes(), access=access_of(request))
         except RunsError as error:
             form.add_error(None, str(error))
         else:
@@ -123,15 +131,17 @@ def answer(request: HtmxHttpRequest, pk: int) -> HttpResponse:
     return _one(request, pk, form)
 
 
+@writers_only
 @require_POST
 def stop(request: HtmxHttpRequest, pk: int) -> HttpResponse:
-    stop_upload(upload_or_404(pk))
+    stop_upload(upload_or_404(request, pk))
     return _after(request, pk)
 
 
+@writers_only
 @require_POST
 def retry(request: HtmxHttpRequest, pk: int) -> HttpResponse:
-    upload = upload_or_404(pk)
+    upload = upload_or_404(request, pk)
     try:
         retry_upload(upload)
     except RunsError as error:
@@ -140,17 +150,18 @@ def retry(request: HtmxHttpRequest, pk: int) -> HttpResponse:
     return _after(request, pk)
 
 
+@evaluators_only
 @require_safe
 def problems(request: HtmxHttpRequest, pk: int) -> StreamingHttpResponse:
     """Every line that was not stored, as CSV."""
-    upload_or_404(pk)
+    upload_or_404(request, pk)
     response = StreamingHttpResponse(_csv(problem_rows(pk)), content_type="text/csv; charset=utf-8")
     response.headers["Content-Disposition"] = f'attachment; filename="upload-{pk}-lines.csv"'
     return response
 
 
-def upload_or_404(pk: int) -> Upload:
-    return get_object_or_404(Upload, pk=pk)
+def upload_or_404(request: HtmxHttpRequest, pk: int) -> Upload:
+    return get_object_or_404(Upload, visible_uploads(access_of(request)), pk=pk)
 
 
 def _after(request: HtmxHttpRequest, pk: int) -> HttpResponse:

@@ -6,10 +6,12 @@ import msgspec
 from django.db import transaction
 from django.utils.text import slugify
 
+from runs.access import Access
 from runs.boards.inputs import USUAL_COLUMNS, Column, Order
 from runs.errors import RunsError
 from runs.metrics import ErrorRule
 from runs.models import Leaderboard, LeaderboardFreeze, LeaderboardRun, PriceList, Run
+from runs.querysets import visible_runs
 
 __all__ = ["BoardChanges", "BoardError", "create_board", "edit_board"]
 
@@ -39,7 +41,7 @@ class BoardChanges(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @transaction.atomic
-def create_board(changes: BoardChanges, *, is_example: bool = False) -> Leaderboard:
+def create_board(changes: BoardChanges, *, is_example: bool = False, access: Access) -> Leaderboard:
     """Its address is made from the title, with a number where that is taken.
 
     Raises `BoardError` for a run or a price list that is not there.
@@ -48,24 +50,27 @@ def create_board(changes: BoardChanges, *, is_example: bool = False) -> Leaderbo
     slug, number = base, 2
     while slug in _TAKEN or Leaderboard.objects.filter(slug=slug).exists():
         slug, number = f"{base}-{number}", number + 1
-    board = Leaderboard(slug=slug, is_example=is_example)
-    _fill(board, changes)
+    board = Leaderboard(slug=slug, is_example=is_example, owner_id=access.user)
+    _fill(board, changes, access)
     return board
 
 
 @transaction.atomic
-def edit_board(board: Leaderboard, changes: BoardChanges) -> None:
-    """Its address stays. Raises `BoardError` for a frozen one, and for a run or a price list that is not there."""
+def edit_board(board: Leaderboard, changes: BoardChanges, *, access: Access) -> None:
+    """Its address stays, and so do runs on it that the asker does not see.
+
+    Raises `BoardError` for a frozen one, and for a run or a price list that is not there.
+    """
     board = Leaderboard.objects.select_for_update(of=("self",)).get(pk=board.pk)
     if LeaderboardFreeze.objects.filter(leaderboard=board).exists():
         raise BoardError("The leaderboard is frozen, so it cannot be changed. Make it live again first.")
-    _fill(board, changes)
+    _fill(board, changes, access)
 
 
-def _fill(board: Leaderboard, changes: BoardChanges) -> None:
+def _fill(board: Leaderboard, changes: BoardChanges, access: Access) -> None:
     if changes.price_list is not None and not PriceList.objects.filter(pk=changes.price_list).exists():
         raise BoardError("The price list is gone. Choose another one.")
-    wanted = dict(Run.objects.filter(slug__in=changes.runs).values_list("slug", "pk"))
+    wanted = dict(Run.objects.filter(visible_runs(access), slug__in=changes.runs).values_list("slug", "pk"))
     gone = [slug for slug in changes.runs if slug not in wanted]
     if gone:
         raise BoardError(f"There is no run {gone[0]} on this server. Choose only runs that are there.")
@@ -75,7 +80,8 @@ def _fill(board: Leaderboard, changes: BoardChanges) -> None:
     board.order, board.error_rule = changes.order.value, changes.error_rule.value
     board.k, board.price_list_id, board.by_weights = changes.k, changes.price_list, changes.by_weights
     board.save()
-    LeaderboardRun.objects.filter(leaderboard=board).exclude(run__in=wanted.values()).delete()
+    seen = Run.objects.filter(visible_runs(access)).values("pk")
+    LeaderboardRun.objects.filter(leaderboard=board, run__in=seen).exclude(run__in=wanted.values()).delete()
     LeaderboardRun.objects.bulk_create(
         [LeaderboardRun(leaderboard=board, run_id=wanted[slug]) for slug in changes.runs],
         ignore_conflicts=True,

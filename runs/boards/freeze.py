@@ -9,12 +9,14 @@ import msgspec
 import zstandard
 from django.db import transaction
 
+from runs.access import THE_TEAM, Access
 from runs.boards.board import Board, Change, changes_between, make_board
 from runs.boards.gather import board_inputs, board_runs
 from runs.boards.inputs import BoardInputs, BoardView
 from runs.boards.shown import as_shown
 from runs.kept import Kept
 from runs.models import Leaderboard, LeaderboardFreeze, LeaderboardRun
+from runs.querysets import visible_through
 
 __all__ = [
     "Frozen", "Recomputed", "freeze_board", "frozen_board", "frozen_inputs", "linked_board", "recompute",
@@ -46,12 +48,13 @@ class Recomputed(msgspec.Struct, frozen=True, kw_only=True):
 
 @transaction.atomic
 def freeze_board(board: Leaderboard) -> LeaderboardFreeze:
-    """Keeps the board as it is now. Freezing a frozen one changes nothing."""
+    """Keeps the board as the team sees it now. Freezing a frozen one changes nothing."""
     Leaderboard.objects.select_for_update(of=("self",)).get(pk=board.pk)
     kept = LeaderboardFreeze.objects.filter(leaderboard=board).first()
     if kept is not None:
         return kept
-    inputs = board_inputs(board, board_runs(board))
+    # Whoever reads it later sees all of it, so private runs, the freezer's own too, do not come in.
+    inputs = board_inputs(board, board_runs(board, access=THE_TEAM))
     encoded = msgspec.json.encode(inputs)
     result = make_board(inputs)
     return LeaderboardFreeze.objects.create(
@@ -85,11 +88,13 @@ def frozen_board(kept: LeaderboardFreeze, view: BoardView | None = None) -> Boar
     return _boards.get_or_make((kept.pk, kept.digest, kept.frozen_at, looked), make)
 
 
-def linked_board(kept: LeaderboardFreeze, view: BoardView | None = None) -> Board:
-    """The frozen board with no address of a run that is no longer stored. One query."""
+def linked_board(kept: LeaderboardFreeze, view: BoardView | None = None, *, access: Access) -> Board:
+    """The frozen board with no address of a run that is no longer stored, or not seen any more. One query."""
     made = frozen_board(kept, view)
     # An entry leaves with its run, so that another run under the same address is not taken for it.
-    stored = LeaderboardRun.objects.filter(leaderboard=kept.pk).values_list("run__slug", flat=True)
+    stored = LeaderboardRun.objects.filter(visible_through("run__", access), leaderboard=kept.pk).values_list(
+        "run__slug", flat=True
+    )
     gone = frozenset(row.slug for row in made.rows if row.slug) - frozenset(stored)
     if not gone:
         return made
@@ -110,10 +115,10 @@ def _result(kept: LeaderboardFreeze) -> Board:
     return msgspec.json.decode(_unpack(kept.result), type=Board)
 
 
-def recompute(board: Leaderboard, kept: LeaderboardFreeze) -> Recomputed:
+def recompute(board: Leaderboard, kept: LeaderboardFreeze, *, access: Access) -> Recomputed:
     """Compares the frozen board with one by the rules of today, and with the runs of today, hidden columns too."""
     inputs, then = frozen_inputs(kept), _result(kept)
-    runs = board_runs(board)
+    runs = board_runs(board, access=access)
     stored = {run.slug for run in runs}
     return Recomputed(
         from_inputs=changes_between(then, make_board(inputs)),

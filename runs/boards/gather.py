@@ -8,6 +8,7 @@ from collections.abc import Hashable, Iterable
 import msgspec
 from django.db.models import QuerySet
 
+from runs.access import Access
 from runs.boards.board import Board, make_board
 from runs.boards.figures import RunFigures, figures
 from runs.boards.inputs import BoardInputs, BoardSettings, BoardView, Column, Order, RunInput, TaskCounts
@@ -17,6 +18,7 @@ from runs.metrics import ErrorRule
 from runs.models import Leaderboard, PriceList, Run, TaskTally, Upload
 from runs.prices import Pricing, pricing_of
 from runs.published import THINKINGBOX_BENCH_RESULTS, PublishedResults
+from runs.querysets import visible_runs
 
 __all__ = [
     "board_inputs", "board_now", "board_runs", "figures_by_run", "inputs_by_run", "published_rows", "settings_of",
@@ -130,9 +132,11 @@ def published_rows(names: Iterable[str]) -> PublishedResults | None:
     return msgspec.structs.replace(THINKINGBOX_BENCH_RESULTS, models=models) if models else None
 
 
-def board_runs(board: Leaderboard) -> list[Run]:
-    """The runs on it, in the order in which they were chosen. One query."""
-    return list(with_pricing(Run.objects.filter(entries__leaderboard=board)).order_by("entries__id"))
+def board_runs(board: Leaderboard, *, access: Access) -> list[Run]:
+    """The runs on it that the asker sees, in the order in which they were chosen. One query."""
+    return list(
+        with_pricing(Run.objects.filter(visible_runs(access), entries__leaderboard=board)).order_by("entries__id")
+    )
 
 
 def board_inputs(board: Leaderboard, runs: Iterable[Run]) -> BoardInputs:
@@ -144,12 +148,12 @@ def board_inputs(board: Leaderboard, runs: Iterable[Run]) -> BoardInputs:
     )
 
 
-def board_now(board: Leaderboard, view: BoardView | None = None) -> Board:
+def board_now(board: Leaderboard, view: BoardView | None = None, *, access: Access) -> Board:
     """The board as its runs are now, as far as its columns show it.
 
     One query where nothing has changed since it was last computed.
     """
-    runs = board_runs(board)
+    runs = board_runs(board, access=access)
     looked = view or BoardView()
     key = (board.pk, board.updated_at, tuple(_version(run, board.price_list) for run in runs), looked)
     return _boards.get_or_make(key, lambda: as_shown(make_board(board_inputs(board, runs), looked)))

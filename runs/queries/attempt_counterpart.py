@@ -8,10 +8,12 @@ import msgspec
 from django.db.models import Case, F, Subquery, Value, When
 from django.db.models.functions import Abs
 
+from runs.access import Access
 from runs.models import Attempt
 from runs.payloads import load_evidence
 from runs.queries.attempt_state_structs import PassingWrite, RecordCard, StatePanel
 from runs.queries.attempt_structs import AttemptPage, ChecksPanel, CompareLink, EffectLine
+from runs.querysets import visible_attempts
 from runs.records import Effect, GradedAttempt, Verdict
 
 __all__ = ["Counterpart", "counterpart", "passing_writes", "with_passing"]
@@ -25,7 +27,7 @@ class Counterpart(msgspec.Struct, frozen=True, kw_only=True):
     graded: GradedAttempt
 
 
-def counterpart(attempt: Attempt) -> Counterpart | None:
+def counterpart(attempt: Attempt, *, access: Access) -> Counterpart | None:
     """The attempt to compare with: one that passed, for a passed attempt one that failed. None without any. One query.
 
     Of the same run first and there of the nearest repetition, else of any run of the benchmark.
@@ -33,7 +35,9 @@ def counterpart(attempt: Attempt) -> Counterpart | None:
     passed = attempt.verdict == Verdict.PASSED
     wanted = Verdict.FAILED if passed else Verdict.PASSED
     nearest = (
-        Attempt.objects.filter(task_id=attempt.task_id, current=True, verdict=wanted, trace__isnull=False)
+        Attempt.objects.filter(
+            visible_attempts(access), task_id=attempt.task_id, current=True, verdict=wanted, trace__isnull=False
+        )
         .exclude(pk=attempt.pk)
         .annotate(other=Case(When(run_id=attempt.run_id, then=Value(0)), default=Value(1)))
         .annotate(far=Abs(F("repetition") - Value(attempt.repetition)))

@@ -8,8 +8,11 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import UNSET
 
+from runs.access import Access
+from runs.grading import grade
 from runs.models import Attempt, Run, UploadProblem
 from runs.payloads import load_evidence, load_record, restore_row, restore_without_parts
+from runs.plain import plain_record
 from runs.queries.attempt_counterpart import counterpart, passing_writes, with_passing
 from runs.queries.attempt_detail import part_text, step_detail
 from runs.queries.attempt_evidence import cause_step, checks_panel, claim_of, evidence_of
@@ -20,7 +23,8 @@ from runs.queries.attempt_structs import AttemptPage, Block, Dot, Head, HistoryE
 from runs.queries.attempt_why import why_panel
 from runs.queries.values import json_pretty
 from runs.queries.verdicts import NOT_RECORDED, verdict_word
-from runs.records import AttemptRecord, GradedAttempt, Problem, ProblemKind, Step, Verdict
+from runs.querysets import for_evaluators, visible_attempts
+from runs.records import AttemptRecord, GradedAttempt, Problem, ProblemKind, Step, Tool, Verdict
 from runs.signatures import Diagnosis
 
 __all__ = [
@@ -55,32 +59,36 @@ class AttemptView(msgspec.Struct, frozen=True, kw_only=True):
     narrow: str = "steps"
 
 
-class _Opened(msgspec.Struct, frozen=True):
+class Opened(msgspec.Struct, frozen=True):
     record: AttemptRecord
     graded: GradedAttempt
     diagnosis: Diagnosis | None
 
 
-def attempt_page(pk: int, view: AttemptView) -> AttemptPage | None:
-    """The page of an attempt; None when there is no such attempt. Three queries; Task and Raw take up to two more."""
-    attempt = _attempt(pk)
+def attempt_page(pk: int, view: AttemptView, *, access: Access) -> AttemptPage | None:
+    """The page of an attempt; None when there is no such attempt. Three queries; Task and Raw take up to two more.
+
+    Raises PermissionDenied for who may not evaluate: they have `viewed_attempt`.
+    """
+    for_evaluators(access)
+    attempt = attempt_seen(pk, access)
     if attempt is None:
         return None
-    opened = _open(attempt)
+    opened = open_attempt(attempt, access)
     record, graded = opened.record, opened.graded
-    siblings = _siblings(attempt)
+    siblings = siblings_of(attempt)
     letters = letters_of(record.steps, graded.write_steps)
     wrote = writes_by_step(graded)
     cause = cause_step(graded, record.steps)
-    step = _selected(view, record.steps, letters, cause)
+    step = selected_step(view, record.steps, letters, cause)
     show = view.show if view.show in SHOWS else "all"
     state = state_panel(graded, record.steps, step=step, everything=view.everything)
     if view.unchanged:
         state = with_unchanged(state, full_record(attempt))
     detail = step_detail(pk, record.steps[step - 1], wrote.get(step, [])) if step else None
-    other = counterpart(attempt)
+    other = counterpart(attempt, access=access)
     page = AttemptPage(
-        head=_head(attempt, record, siblings),
+        head=head_of(attempt, record, siblings),
         tab=view.tab if view.tab in TABS else TABS[0],
         narrow=view.narrow,
         step=step,
@@ -95,54 +103,62 @@ def attempt_page(pk: int, view: AttemptView) -> AttemptPage | None:
         failing=graded.differences,
         why=why_panel(opened.diagnosis, graded.effects),
         compare=None if other is None else other.link,
-        task=_task(attempt, record, siblings) if view.tab == "task" else None,
+        task=task_of(attempt, record, siblings, full_record(attempt).tools) if view.tab == "task" else None,
         raw=_raw(attempt, record, siblings) if view.tab == "raw" else None,
     )
     return with_passing(page, passing_writes(graded.effects, other))
 
 
-def attempt_block(pk: int, first: int) -> Block | None:
+def attempt_block(pk: int, first: int, *, access: Access) -> Block | None:
     """The rows of one block of steps; None when there is no such attempt or step. One query."""
-    attempt = _attempt(pk)
+    attempt = attempt_seen(pk, access)
     if attempt is None:
         return None
-    opened = _open(attempt)
+    opened = open_attempt(attempt, access)
     if not opened.record.steps:
         return None
     letters = letters_of(opened.record.steps, opened.graded.write_steps)
     return step_block(opened.record.steps, letters, writes_by_step(opened.graded), first=first)
 
 
-def attempt_step(pk: int, index: int, *, only: str = "", start: int = 0) -> StepDetail | None:
+def attempt_step(pk: int, index: int, *, only: str = "", start: int = 0, access: Access) -> StepDetail | None:
     """A step's payload, or one part of it from character `start` on; None when there is no such step. One query."""
-    attempt = _attempt(pk)
-    opened = _open(attempt) if attempt is not None else None
+    attempt = attempt_seen(pk, access)
+    opened = open_attempt(attempt, access) if attempt is not None else None
     if opened is None or not 0 < index <= len(opened.record.steps):
         return None
     step = opened.record.steps[index - 1]
     return step_detail(pk, step, writes_by_step(opened.graded).get(index, []), only=only, start=start)
 
 
-def attempt_step_text(pk: int, index: int, part: str) -> str | None:
+def attempt_step_text(pk: int, index: int, part: str, *, access: Access) -> str | None:
     """A part of a step exactly as the record has it; None when there is no such part. One query."""
-    attempt = _attempt(pk)
-    record = _open(attempt).record if attempt is not None else None
+    attempt = attempt_seen(pk, access)
+    record = load_record(attempt.trace) if attempt is not None else None
     if record is None or not 0 < index <= len(record.steps):
         return None
     return part_text(record.steps[index - 1], part)
 
 
-def attempt_same(pk: int, *, server: str = "", table: str = "", first: int = 0) -> SameTables | None:
-    """The tables that are equal in all three states; None when there is no such attempt. Some six queries."""
-    attempt = _attempt(pk)
+def attempt_same(pk: int, *, server: str = "", table: str = "", first: int = 0, access: Access) -> SameTables | None:
+    """The tables that are equal in all three states; None when there is no such attempt. Some six queries.
+
+    Raises PermissionDenied for who may not evaluate.
+    """
+    for_evaluators(access)
+    attempt = attempt_seen(pk, access)
     return None if attempt is None else same_tables(attempt, server=server, table=table, first=first)
 
 
-def attempt_value(pk: int, number: int, side: str, field: str) -> str | None:
-    """A value of an effect in full: text as it is, anything else as JSON. None without one. One query."""
-    attempt = _attempt(pk)
-    effects = load_evidence(attempt.trace).graded.effects if attempt is not None else []
-    if not 0 <= number < len(effects) or side not in SIDES:
+def attempt_value(pk: int, number: int, side: str, field: str, *, access: Access) -> str | None:
+    """A value of an effect in full: text as it is, anything else as JSON. None without one. One query.
+
+    For who may not evaluate, `number` counts what changed, and there is no side `required`.
+    """
+    attempt = attempt_seen(pk, access)
+    effects = open_attempt(attempt, access).graded.effects if attempt is not None else []
+    sides = SIDES if access.evaluates else SIDES[:2]
+    if not 0 <= number < len(effects) or side not in sides:
         return None
     effect = effects[number]
     value = getattr(effect, side)
@@ -153,33 +169,42 @@ def attempt_value(pk: int, number: int, side: str, field: str) -> str | None:
     return value if isinstance(value, str) else json_pretty(value)
 
 
-def attempt_row(pk: int) -> tuple[str, bytes] | None:
-    """A file name for the attempt, and its row as JSON, equal to what came in; None when there is no such attempt."""
-    attempt = _attempt(pk)
+def attempt_row(pk: int, *, access: Access) -> tuple[str, bytes] | None:
+    """A file name for the attempt, and its row as JSON, equal to what came in; None when there is no such attempt.
+
+    Raises PermissionDenied for who may not evaluate.
+    """
+    for_evaluators(access)
+    attempt = attempt_seen(pk, access)
     if attempt is None:
         return None
     name = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in attempt.task.name)
     return f"{name[:100]}-repetition-{attempt.repetition}.json", restore_row(attempt)
 
 
-def _attempt(pk: int) -> Attempt | None:
+def attempt_seen(pk: int, access: Access) -> Attempt | None:
+    """With all that its page needs; None where there is none that the asker sees. One query."""
     related = ("run__benchmark", "task", "upload", "trace")
-    return Attempt.objects.select_related(*related).filter(pk=pk).first()
+    return Attempt.objects.select_related(*related).filter(visible_attempts(access), pk=pk).first()
 
 
-def _open(attempt: Attempt) -> _Opened:
+def open_attempt(attempt: Attempt, access: Access) -> Opened:
+    """With what was found in its evidence; for who may not evaluate, with what the agent did and changed alone."""
+    if not access.evaluates:
+        record = plain_record(full_record(attempt))
+        return Opened(record, grade(record, overrides=attempt.run.benchmark.tool_overrides), None)
     evidence = load_evidence(attempt.trace)
-    return _Opened(load_record(attempt.trace), evidence.graded, evidence.diagnosis)
+    return Opened(load_record(attempt.trace), evidence.graded, evidence.diagnosis)
 
 
-def _siblings(attempt: Attempt) -> list[Attempt]:
+def siblings_of(attempt: Attempt) -> list[Attempt]:
     """All rows of the same task in the same run, replaced ones too."""
     columns = ("pk", "repetition", "verdict", "reason", "current")
     rows = Attempt.objects.filter(run_id=attempt.run_id, task_id=attempt.task_id).only(*columns)
     return list(rows.order_by("repetition", "pk"))
 
 
-def _selected(view: AttemptView, steps: Sequence[Step], letters: str, cause: int | None) -> int:
+def selected_step(view: AttemptView, steps: Sequence[Step], letters: str, cause: int | None) -> int:
     """The step to show, 0 without steps: the one asked for, else the cause, the last write, the last step."""
     total = len(steps)
     if total == 0:
@@ -192,7 +217,7 @@ def _selected(view: AttemptView, steps: Sequence[Step], letters: str, cause: int
     return last_write or total
 
 
-def _head(attempt: Attempt, record: AttemptRecord, siblings: Sequence[Attempt]) -> Head:
+def head_of(attempt: Attempt, record: AttemptRecord, siblings: Sequence[Attempt]) -> Head:
     run: Run = attempt.run
     current = [row for row in siblings if row.current]
     at = attempt.repetition
@@ -260,7 +285,7 @@ def _rank(item: tuple[str, int]) -> tuple[int, str]:
     return {"passed": 0, "failed": 1}.get(item[0], 2), item[0]
 
 
-def _task(attempt: Attempt, record: AttemptRecord, siblings: Sequence[Attempt]) -> TaskPanel:
+def task_of(attempt: Attempt, record: AttemptRecord, siblings: Sequence[Attempt], tools: list[Tool]) -> TaskPanel:
     return TaskPanel(
         query=record.query,
         domain=attempt.task.domain or record.domain,
@@ -271,7 +296,7 @@ def _task(attempt: Attempt, record: AttemptRecord, siblings: Sequence[Attempt]) 
         instructions=record.instructions,
         policy=record.policy,
         private_context=record.private_context,
-        tools=full_record(attempt).tools,
+        tools=tools,
     )
 
 

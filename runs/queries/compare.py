@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from django.db.models import Q
 from django.http import Http404
 
+from runs.access import Access
 from runs.alignment import LARGEST, align
 from runs.models import Attempt
 from runs.payloads import load_evidence, load_record
@@ -25,6 +26,7 @@ from runs.queries.compare_structs import Choice, ComparePage, CompareView, ShowL
 from runs.queries.compare_writes import ungraded_by_step
 from runs.queries.paging import page_of
 from runs.queries.verdicts import verdict_word
+from runs.querysets import for_evaluators, visible_attempts
 from runs.records import AttemptRecord, GradedAttempt, StepKind
 
 __all__ = ["compare_page"]
@@ -35,12 +37,14 @@ _RUNS = 40
 """Runs of which other attempts are offered."""
 
 
-def compare_page(left: int, right: int, view: CompareView) -> ComparePage:
-    """Two attempts at one task side by side. Two queries, however long they are. Raises Http404."""
+def compare_page(left: int, right: int, view: CompareView, *, access: Access) -> ComparePage:
+    """Two attempts at one task side by side. Two queries, however long they are. Raises Http404, and PermissionDenied
+    for who may not evaluate."""
+    for_evaluators(access)
     found = {
         row.pk: row
         for row in Attempt.objects.select_related("run__benchmark", "task", "trace").filter(
-            Q(pk=left) | Q(pk=right), trace__isnull=False
+            visible_attempts(access), Q(pk=left) | Q(pk=right), trace__isnull=False
         )
     }
     if left not in found or right not in found:
@@ -81,7 +85,7 @@ def compare_page(left: int, right: int, view: CompareView) -> ComparePage:
         first_write=_page_with(write, listed),
         first=None if first == write else _page_with(first, listed),
         in_pieces=max(len(steps) for steps in visible) > LARGEST,
-        choices=_choices(pair[0], pair[1]),
+        choices=_choices(pair[0], pair[1], access),
     )
 
 
@@ -130,10 +134,10 @@ def _page_with(position: int | None, listed: Sequence[tuple[int, int]]) -> int |
     return None if place is None else place // LINES + 1
 
 
-def _choices(left: Attempt, right: Attempt) -> list[Choice]:
-    """The attempts at the task in all runs, those of the two runs first."""
+def _choices(left: Attempt, right: Attempt, access: Access) -> list[Choice]:
+    """The attempts at the task in all runs that are seen, those of the two runs first."""
     rows = (
-        Attempt.objects.filter(task__uid=left.task.uid, current=True)
+        Attempt.objects.filter(visible_attempts(access), task__uid=left.task.uid, current=True)
         .exclude(pk=left.pk)
         .order_by("run__model", "run_id", "repetition", "pk")
         .values_list(

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 from django.db.models import Count
 
+from runs.access import Access
 from runs.kept import Kept
 from runs.metrics import Comparison, ErrorRule, TaskOutcome, compare
 from runs.models import Attempt, AttemptEffect, Run, TaskTally
@@ -17,6 +18,7 @@ from runs.queries.paging import Page, paginate
 from runs.queries.runs import Choice, padded
 from runs.queries.signature_words import signature_title
 from runs.queries.values import stored_value
+from runs.querysets import visible_runs
 from runs.records import Verdict
 
 __all__ = [
@@ -155,9 +157,14 @@ _Signatures = dict[tuple[int, int], tuple[str, int]]
 _comparisons: Kept[Comparison] = Kept(64)
 
 
-def compared_runs(filters: PairFilters) -> ComparedRuns:
-    """Two runs side by side. One query until two are chosen, then four, however many tasks there are."""
-    runs = list(Run.objects.select_related("benchmark").order_by("benchmark__name", "model", "pk"))
+def compared_runs(filters: PairFilters, *, access: Access) -> ComparedRuns:
+    """Two runs side by side. One query until two are chosen, then four, however many tasks there are.
+
+    Who may not evaluate gets neither signatures nor differences, in two queries less.
+    """
+    runs = list(
+        Run.objects.filter(visible_runs(access)).select_related("benchmark").order_by("benchmark__name", "model", "pk")
+    )
     by_slug = {run.slug: run for run in runs}
     choices = [RunChoice(run.slug, _label(run, runs)) for run in runs]
     labels = {choice.slug: choice for choice in choices}
@@ -169,7 +176,8 @@ def compared_runs(filters: PairFilters) -> ComparedRuns:
         return chosen
     ours, theirs = _tallies(base, candidate)
     comparison = _comparison(base, candidate, ours, theirs, filters.rule)
-    rows = _rows(comparison, base, candidate, ours, theirs)
+    signatures = _signatures(base.pk, candidate.pk) if access.evaluates else {}
+    rows = _rows(comparison, base, candidate, ours, theirs, signatures)
     found = [row for row in rows if _matches(row, filters)]
     counts = Counter(change for row in found for change in row.changes)
     listed = [row for row in found if filters.change is None or filters.change in row.changes]
@@ -182,7 +190,7 @@ def compared_runs(filters: PairFilters) -> ComparedRuns:
         ks=(base.repetitions, candidate.repetitions),
         other_benchmark=base.benchmark_id != candidate.benchmark_id,
         comparison=comparison,
-        rows=_with_differences(shown, base.pk, candidate.pk),
+        rows=_with_differences(shown, base.pk, candidate.pk) if access.evaluates else shown,
         page=page,
         changes=[
             Choice("", len(found), filters.change is None),
@@ -234,7 +242,9 @@ def _outcome(tally: TaskTally) -> TaskOutcome:
     )
 
 
-def _rows(comparison: Comparison, base: Run, candidate: Run, ours: _Tasks, theirs: _Tasks) -> list[PairRow]:
+def _rows(
+    comparison: Comparison, base: Run, candidate: Run, ours: _Tasks, theirs: _Tasks, signatures: _Signatures
+) -> list[PairRow]:
     sets = {
         Change.WON: set(comparison.won),
         Change.LOST: set(comparison.lost),
@@ -245,7 +255,6 @@ def _rows(comparison: Comparison, base: Run, candidate: Run, ours: _Tasks, their
         Change.BETTER: set(comparison.better),
         Change.WORSE: set(comparison.worse),
     }
-    signatures = _signatures(base.pk, candidate.pk)
     rows = []
     for task in comparison.tasks:
         one, other = ours[task.uid], theirs[task.uid]

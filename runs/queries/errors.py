@@ -9,11 +9,13 @@ from urllib.parse import urlencode
 import msgspec
 from django.db.models import Count, QuerySet
 
+from runs.access import Access
 from runs.errorclasses import ERROR_CLASS_TITLES, ErrorClass
 from runs.models import Attempt, Run
 from runs.payloads import load_evidence
 from runs.queries.paging import Page, page_of
 from runs.queries.verdicts import verdict_word
+from runs.querysets import for_evaluators, visible_attempts, visible_runs
 from runs.records import Verdict
 
 __all__ = ["Again", "ErrorChoice", "ErrorFilters", "ErrorPage", "ErrorRow", "error_classes", "error_page", "runs_again"]
@@ -86,15 +88,15 @@ class Again(msgspec.Struct, frozen=True, kw_only=True):
     retryable: bool | None
 
 
-def error_page(filters: ErrorFilters) -> ErrorPage:
+def error_page(filters: ErrorFilters, *, access: Access) -> ErrorPage:
     """The attempts that broke, and what they are filtered by. Five queries."""
-    errors = _errors()
-    found = _fitting(filters)
+    errors = _errors(access)
+    found = _fitting(filters, access)
     page = page_of(found.count(), filters.page, ROWS_PER_PAGE)
     shown = found.select_related("run", "task", "trace").order_by("run__slug", "task__uid", "repetition", "pk")
-    names = dict(Run.objects.values_list("slug", "model"))
-    slugs = dict(_fitting(filters, run=False).order_by().values_list("run__slug").annotate(Count("pk")))
-    again = dict(_fitting(filters, retryable=False).order_by().values_list("retryable").annotate(Count("pk")))
+    names = dict(Run.objects.filter(visible_runs(access)).values_list("slug", "model"))
+    slugs = dict(_fitting(filters, access, run=False).order_by().values_list("run__slug").annotate(Count("pk")))
+    again = dict(_fitting(filters, access, retryable=False).order_by().values_list("retryable").annotate(Count("pk")))
     return ErrorPage(
         filters=filters,
         stored=errors.count(),
@@ -104,7 +106,7 @@ def error_page(filters: ErrorFilters) -> ErrorPage:
             ErrorChoice(slug, f"{names.get(slug, '')} · {slug}", slugs.get(slug, 0), slug == filters.run)
             for slug in sorted({*slugs, *([filters.run] if filters.run else [])})
         ],
-        kinds=error_classes(_fitting(filters, kinds=False), filters.kinds),
+        kinds=error_classes(_fitting(filters, access, kinds=False), filters.kinds),
         again=[
             ErrorChoice("yes", "may end otherwise", again.get(True, 0), filters.retryable is True),
             ErrorChoice("no", "will break again", again.get(False, 0), filters.retryable is False),
@@ -127,23 +129,25 @@ def error_classes(errors: QuerySet[Attempt], chosen: tuple[str, ...] = ()) -> li
     ]
 
 
-def runs_again(filters: ErrorFilters) -> Iterator[Again]:
+def runs_again(filters: ErrorFilters, *, access: Access) -> Iterator[Again]:
     """All that fit, by run, task and repetition."""
     columns = ("run__slug", "task__uid", "repetition", "error_class", "retryable")
-    rows = _fitting(filters).order_by("run__slug", "task__uid", "repetition", "pk").values_list(*columns)
+    rows = _fitting(filters, access).order_by("run__slug", "task__uid", "repetition", "pk").values_list(*columns)
     for run, uid, repetition, kind, retryable in rows.iterator(chunk_size=2000):
         yield Again(run=run, uid=uid, repetition=repetition, kind=kind, retryable=retryable)
 
 
-def _errors() -> QuerySet[Attempt]:
-    return Attempt.objects.filter(verdict=Verdict.ERROR, current=True)
+def _errors(access: Access) -> QuerySet[Attempt]:
+    """Those that the asker sees. What broke names the grader's internals: raises PermissionDenied for a viewer."""
+    for_evaluators(access)
+    return Attempt.objects.filter(visible_attempts(access), verdict=Verdict.ERROR, current=True)
 
 
 def _fitting(
-    filters: ErrorFilters, *, run: bool = True, kinds: bool = True, retryable: bool = True
+    filters: ErrorFilters, access: Access, *, run: bool = True, kinds: bool = True, retryable: bool = True
 ) -> QuerySet[Attempt]:
     """The attempts that fit, by all filters but those switched off."""
-    found = _errors()
+    found = _errors(access)
     if run and filters.run:
         found = found.filter(run__slug=filters.run)
     if kinds and filters.kinds:

@@ -6,13 +6,16 @@ from urllib.parse import urlencode
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 from django.db.models import Count, Q
 
 from runs import search
+from runs.access import Access
 from runs.models import Attempt, AttemptEffect, Run, Task
 from runs.queries.failure_index import failure_index
 from runs.queries.failure_rows import FailureRow, failure_rows
 from runs.queries.tasks import FirstEffect
+from runs.querysets import sees_every_run, visible_attempts, visible_runs, visible_through
 from runs.transcripts import parse_query
 
 __all__ = ["Everywhere", "FoundRecord", "FoundRun", "FoundTask", "search_everywhere"]
@@ -76,8 +79,11 @@ class Everywhere(msgspec.Struct, frozen=True, kw_only=True):
         return urlencode({"q": self.text, "group": "none"})
 
 
-def search_everywhere(text: str) -> Everywhere:
-    """Ten of each kind, with how many there are. Some twelve queries; none for an empty text."""
+def search_everywhere(text: str, *, access: Access) -> Everywhere:
+    """Ten of each kind, with how many there are. Some twelve queries; none for an empty text.
+
+    Who may not evaluate finds runs and tasks: a record is found by its difference, and words by a list of diagnoses.
+    """
     text = text.replace("\0", "")
     if not text:
         return Everywhere(
@@ -85,17 +91,24 @@ def search_everywhere(text: str) -> Everywhere:
             attempts_total=0, failures=0, waiting=False,
         )  # fmt: skip
     runs = Run.objects.filter(
-        Q(model__icontains=text) | Q(slug__icontains=text) | Q(benchmark__name__icontains=text)
+        visible_runs(access), Q(model__icontains=text) | Q(slug__icontains=text) | Q(benchmark__name__icontains=text)
     ).select_related("benchmark")
-    tasks = Task.objects.filter(uid__icontains=text).annotate(runs=Count("tallies")).select_related("benchmark")
-    records = AttemptEffect.objects.filter(key=text, attempt__current=True)
+    tasks = (
+        Task.objects.filter(uid__icontains=text)
+        .annotate(runs=Count("tallies", filter=visible_through("tallies__run__", access)))
+        .filter(runs__gt=0)
+        .select_related("benchmark")
+    )
+    records = AttemptEffect.objects.filter(visible_through("attempt__run__", access), key=text, attempt__current=True)
     query = parse_query(text)
-    ids = np.sort(search.matching(query))[::-1]
+    if not access.evaluates:
+        records, query = records.none(), parse_query("")
+    ids = np.sort(_seen(search.matching(query), access))[::-1]
     some = (
         Attempt.objects.filter(pk__in=ids[:_TRIED].tolist(), current=True).order_by("-pk").values_list("pk", flat=True)
     )
     shown = list(some[:_SHOWN])
-    rows = failure_rows(shown, query)
+    rows = failure_rows(shown, query, access=access) if shown else {}
     return Everywhere(
         text=text,
         runs=[FoundRun(run.slug, run.model, run.benchmark.name) for run in runs.order_by("-pk")[:_SHOWN]],
@@ -118,6 +131,14 @@ def search_everywhere(text: str) -> Everywhere:
         records_total=records.count(),
         attempts=[rows[pk] for pk in shown if pk in rows],
         attempts_total=len(ids),
-        failures=int(np.count_nonzero(failure_index().among(ids))) if len(ids) else 0,
+        failures=int(np.count_nonzero(failure_index(access=access).among(ids))) if len(ids) else 0,
         waiting=search.anything_waits(),
     )
+
+
+def _seen(ids: npt.NDArray[np.int64], access: Access) -> npt.NDArray[np.int64]:
+    """Without the attempts of runs that the asker does not see. Few are hidden, and words may be in very many."""
+    if sees_every_run(access) or not len(ids):
+        return ids
+    hidden = Attempt.objects.exclude(visible_attempts(access)).order_by().values_list("pk", flat=True)
+    return ids[~np.isin(ids, np.fromiter(hidden.iterator(chunk_size=5000), dtype=np.int64))]

@@ -1,4 +1,4 @@
-"""All failed attempts of all runs in memory, ready to be filtered and counted.
+"""All failed attempts of all runs that somebody sees in memory, ready to be filtered and counted.
 
 Per run it is read once and kept as long as the run's tallies stay as they are (`Run.tallied`); what is kept takes some
 hundred bytes an attempt. A run that is being read is read anew with each chunk that lands, the others are not.
@@ -17,13 +17,18 @@ import numpy as np
 import numpy.typing as npt
 from django.db.models import Model
 
+from runs.access import Access
 from runs.facets import Codes, Mask, Relation, Selection, encode, merge, repeated
+from runs.kept import Kept
 from runs.models import Attempt, AttemptEffect, AttemptLabel, AttemptRubric, Note, Run, TaskTally, ToolUse
+from runs.querysets import for_evaluators, visible_runs
 from runs.records import Verdict
 
 __all__ = ["SORTS", "Facet", "FailureIndex", "difference_key", "failure_index"]
 
 _RUNS_KEPT = 500
+_INDEXES_KEPT = 4
+"""Sets of runs that somebody sees: the team's is one, and each account with runs of its own has another."""
 _LARGEST_TABLE = 20_000_000
 """Ids beyond this are looked up by sorting, not in a table."""
 _APART = "\x1f"
@@ -161,21 +166,30 @@ class FailureIndex:
 
 _lock = Lock()
 _parts: OrderedDict[tuple[int, datetime, int], _RunPart] = OrderedDict()
-_merged: tuple[tuple[object, ...], FailureIndex] | None = None
+_merged: Kept[tuple[tuple[object, ...], FailureIndex]] = Kept(_INDEXES_KEPT)
+"""Runs (ids) → what it was made from, and the index. So a run that grows leaves no old index behind."""
 
 
-def failure_index() -> FailureIndex:
-    """The failed attempts as they are stored now. One query; seven more for each run that changed since."""
-    global _merged
-    rows = Run.objects.order_by("pk").values_list("pk", "created_at", "tallied", "slug", "model", named=True)
+def failure_index(*, access: Access) -> FailureIndex:
+    """The failed attempts as they are stored now. One query; seven more for each run that changed since.
+
+    Raises PermissionDenied for who may not evaluate.
+    """
+    for_evaluators(access)
+    rows = (
+        Run.objects.filter(visible_runs(access))
+        .order_by("pk")
+        .values_list("pk", "created_at", "tallied", "slug", "model", named=True)
+    )
     runs = list(rows)
-    key = tuple(runs)
+    whose, version = tuple(run.pk for run in runs), tuple(runs)
     with _lock:
-        if _merged is not None and _merged[0] == key:
-            return _merged[1]
+        kept = _merged.get(whose)
+        if kept is not None and kept[0] == version:
+            return kept[1]
         parts = [(run, _part(run.pk, run.created_at, run.tallied)) for run in runs]
         index = _merge([(run.slug, run.model, part) for run, part in parts])
-        _merged = (key, index)
+        _merged.put(whose, (version, index))
         return index
 
 

@@ -8,11 +8,13 @@ from collections.abc import Callable, Collection
 import msgspec
 from django.db.models import Exists, OuterRef
 
+from runs.access import Access
 from runs.models import Attempt, AttemptEffect, Note, Run
 from runs.payloads import load_record
 from runs.queries.attempt_evidence import claim_of
 from runs.queries.tasks import FirstEffect
 from runs.queries.verdicts import verdict_word
+from runs.querysets import for_evaluators, visible_attempts, visible_runs
 from runs.signatures import SIGNATURE_TITLES, Signature
 from runs.transcripts import Excerpt, Piece, Query, excerpts, marked
 
@@ -67,18 +69,19 @@ class FailureRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def failure_rows(
-    ids: Collection[int], query: Query, first: Callable[[FirstEffect], bool] = lambda _: False
+    ids: Collection[int], query: Query, first: Callable[[FirstEffect], bool] = lambda _: False, *, access: Access
 ) -> dict[int, FailureRow]:
     """Attempts by id, with excerpts round the query's words. Three queries; one that is not there is left out.
 
     Differences that are `first` come before the others.
     """
+    for_evaluators(access)
     if not ids:
         return {}
-    others = Run.objects.filter(model=OuterRef("run__model")).exclude(pk=OuterRef("run"))
+    others = Run.objects.filter(visible_runs(access), model=OuterRef("run__model")).exclude(pk=OuterRef("run"))
     attempts = (
         Attempt.objects.select_related("run__benchmark", "task", "trace")
-        .filter(pk__in=ids)
+        .filter(visible_attempts(access), pk__in=ids)
         .annotate(same_model=Exists(others), same_benchmark=Exists(others.filter(benchmark=OuterRef("run__benchmark"))))
     )
     effects: defaultdict[int, list[FirstEffect]] = defaultdict(list)

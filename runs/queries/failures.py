@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from runs import search
+from runs.access import Access
 from runs.facets import Mask, Selection
 from runs.models import PendingTranscript, Run
 from runs.queries.failure_filters import FailureFilters, Grouping
@@ -17,6 +18,7 @@ from runs.queries.failure_rows import FailureRow, failure_rows
 from runs.queries.failure_words import FACET_TITLES, Difference, difference_of, value_title
 from runs.queries.paging import Page, page_of
 from runs.queries.tasks import FirstEffect
+from runs.querysets import visible_runs
 from runs.transcripts import parse_query
 
 __all__ = ["FacetChoice", "FacetList", "FailureGroup", "FailurePage", "failed_rows", "failure_page"]
@@ -142,15 +144,18 @@ class FailurePage(msgspec.Struct, frozen=True, kw_only=True):
         return [Option(value, title, value == now) for value, title in _ORDERS.items()]
 
 
-def failure_page(filters: FailureFilters) -> FailurePage:
-    """The failures that fit. Some ten queries, however many attempts; more only for runs that changed."""
-    index, selection = _selection(filters)
+def failure_page(filters: FailureFilters, *, access: Access) -> FailurePage:
+    """The failures that fit. Some ten queries, however many attempts; more only for runs that changed. Raises
+    PermissionDenied for who may not evaluate."""
+    index, selection = _selection(filters, access)
     mask = selection.mask
     groups, page = (
-        _grouped(index, mask, filters) if filters.group is not Grouping.NONE else _listed(index, mask, filters)
+        _grouped(index, mask, filters, access)
+        if filters.group is not Grouping.NONE
+        else _listed(index, mask, filters, access)
     )
     tasks = index.relation(Facet.TASK)
-    names = dict(Run.objects.values_list("slug", "model"))
+    names = dict(Run.objects.filter(visible_runs(access)).values_list("slug", "model"))
     return FailurePage(
         filters=filters,
         stored=index.total,
@@ -167,34 +172,38 @@ def failure_page(filters: FailureFilters) -> FailurePage:
     )
 
 
-def failed_rows(filters: FailureFilters) -> Iterator[FailureRow]:
+def failed_rows(filters: FailureFilters, *, access: Access) -> Iterator[FailureRow]:
     """All failures that fit, in the list's order, for an export. Two hundred at a time are read."""
-    index, selection = _selection(filters)
+    index, selection = _selection(filters, access)
     mask = selection.mask
     places = index.order(mask, filters.sort, descending=filters.descending)
     for start in range(0, len(places), _EXPORTED_AT_ONCE):
         ids = index.ids[places[start : start + _EXPORTED_AT_ONCE]].tolist()
-        rows = failure_rows(ids, parse_query(filters.text), _asked_for(filters))
+        rows = failure_rows(ids, parse_query(filters.text), _asked_for(filters), access=access)
         yield from (rows[pk] for pk in ids if pk in rows)
 
 
-def _selection(filters: FailureFilters) -> tuple[FailureIndex, Selection]:
+def _selection(filters: FailureFilters, access: Access) -> tuple[FailureIndex, Selection]:
     """The index as it is now, and what fits of it."""
-    index = failure_index().with_notes()
+    index = failure_index(access=access).with_notes()
     found = index.among(search.matching(parse_query(filters.text))) if filters.text else None
     chosen = {facet.value: values for facet, values in filters.chosen.items()}
     return index, Selection(index.total, index.relations, chosen, found)
 
 
-def _listed(index: FailureIndex, mask: Mask, filters: FailureFilters) -> tuple[list[FailureGroup], Page]:
+def _listed(
+    index: FailureIndex, mask: Mask, filters: FailureFilters, access: Access
+) -> tuple[list[FailureGroup], Page]:
     places = index.order(mask, filters.sort, descending=filters.descending)
     page = page_of(len(places), filters.page, ROWS_PER_PAGE)
     shown = places[max(0, page.first - 1) : page.last]
-    group = FailureGroup(total=len(places), tasks=0, models=0, rows=_rows(index, [shown], filters)[0])
+    group = FailureGroup(total=len(places), tasks=0, models=0, rows=_rows(index, [shown], filters, access)[0])
     return [group] if len(places) else [], page
 
 
-def _grouped(index: FailureIndex, mask: Mask, filters: FailureFilters) -> tuple[list[FailureGroup], Page]:
+def _grouped(
+    index: FailureIndex, mask: Mask, filters: FailureFilters, access: Access
+) -> tuple[list[FailureGroup], Page]:
     """Groups, the largest first, each with its first attempts in the list's order."""
     facet = Facet.SAME if filters.group is Grouping.SAME else Facet.TASK
     relation = index.relation(facet)
@@ -218,17 +227,18 @@ def _grouped(index: FailureIndex, mask: Mask, filters: FailureFilters) -> tuple[
             rows=rows,
             query=filters.only(facet, names[code]).but(group=Grouping.NONE).query(),
         )
-        for code, member, rows in zip(shown, members, _rows(index, firsts, filters), strict=True)
+        for code, member, rows in zip(shown, members, _rows(index, firsts, filters, access), strict=True)
     ]
     return groups, page
 
 
 def _rows(
-    index: FailureIndex, places: Sequence[npt.NDArray[np.int64]], filters: FailureFilters
+    index: FailureIndex, places: Sequence[npt.NDArray[np.int64]], filters: FailureFilters, access: Access
 ) -> list[list[FailureRow]]:
     """The attempts of several lists of positions, read together. One that was deleted meanwhile is left out."""
     ids = [index.ids[part].tolist() for part in places]
-    rows = failure_rows([pk for part in ids for pk in part], parse_query(filters.text), _asked_for(filters))
+    flat = [pk for part in ids for pk in part]
+    rows = failure_rows(flat, parse_query(filters.text), _asked_for(filters), access=access)
     return [[rows[pk] for pk in part if pk in rows] for part in ids]
 
 

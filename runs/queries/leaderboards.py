@@ -10,6 +10,7 @@ import msgspec
 from django.db.models import Count
 from django.http import Http404
 
+from runs.access import Access
 from runs.boards import Board, BoardView, Column, Order, Row, settings_summary
 from runs.boards.freeze import Frozen, Recomputed, linked_board, recompute
 from runs.boards.gather import board_now, settings_of
@@ -18,6 +19,7 @@ from runs.boards.shown import orders_shown, view_shown
 from runs.models import Leaderboard, LeaderboardFreeze, Run
 from runs.prices import newest_lists
 from runs.published import THINKINGBOX_BENCH_RESULTS
+from runs.querysets import visible_runs, visible_through
 
 __all__ = [
     "BoardChoices", "BoardIndex", "BoardLink", "BoardPage", "RunChoice", "board_choices", "board_index", "board_or_404",
@@ -48,6 +50,7 @@ class BoardPage(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     text: str
     is_example: bool
+    owner: int | None
     updated_at: datetime
     board: Board
     view: BoardView
@@ -75,9 +78,10 @@ class BoardPage(msgspec.Struct, frozen=True, kw_only=True):
         return frozenset(column.value for column in self.board.columns)
 
 
-def board_index() -> BoardIndex:
+def board_index(*, access: Access) -> BoardIndex:
     """The boards by title. One query."""
     boards = Leaderboard.objects.select_related("freeze").defer("freeze__inputs", "freeze__result")
+    seen = Count("entries", filter=visible_through("entries__run__", access))
     links = [
         BoardLink(
             slug=board.slug,
@@ -89,7 +93,7 @@ def board_index() -> BoardIndex:
             is_example=board.is_example,
             updated_at=board.updated_at,
         )
-        for board in boards.annotate(run_count=Count("entries")).order_by("title", "pk")
+        for board in boards.annotate(run_count=seen).order_by("title", "pk")
     ]
     return BoardIndex(links, any(link.slug == REFERENCE_SLUG for link in links))
 
@@ -102,18 +106,21 @@ def board_or_404(slug: str) -> Leaderboard:
     return board
 
 
-def board_page(slug: str, view: BoardView | None = None, *, recomputed: bool = False) -> BoardPage:
+def board_page(slug: str, view: BoardView | None = None, *, recomputed: bool = False, access: Access) -> BoardPage:
     """A board as a reader looks at it. Few queries where nothing changed since the last time. Raises Http404."""
-    return page_of(board_or_404(slug), view, recomputed=recomputed)
+    return page_of(board_or_404(slug), view, recomputed=recomputed, access=access)
 
 
-def page_of(board: Leaderboard, view: BoardView | None = None, *, recomputed: bool = False) -> BoardPage:
+def page_of(
+    board: Leaderboard, view: BoardView | None = None, *, recomputed: bool = False, access: Access
+) -> BoardPage:
+    """A live board has the rows of the runs that the asker sees; a frozen one is what it was."""
     kept = LeaderboardFreeze.objects.filter(leaderboard=board).first()
     settings = settings_of(board)
     looked = view_shown(view or BoardView(), settings.columns, settings.order)
 
     def seen(as_seen: BoardView) -> Board:
-        return board_now(board, as_seen) if kept is None else linked_board(kept, as_seen)
+        return board_now(board, as_seen, access=access) if kept is None else linked_board(kept, as_seen, access=access)
 
     made = seen(looked)
     whole = made if looked == BoardView() else seen(BoardView())
@@ -123,6 +130,7 @@ def page_of(board: Leaderboard, view: BoardView | None = None, *, recomputed: bo
         title=board.title,
         text=board.text,
         is_example=board.is_example,
+        owner=board.owner_id,
         updated_at=board.updated_at,
         board=made,
         view=looked,
@@ -131,7 +139,7 @@ def page_of(board: Leaderboard, view: BoardView | None = None, *, recomputed: bo
         frozen=None
         if kept is None
         else Frozen(frozen_at=kept.frozen_at, metric_version=kept.metric_version, digest=kept.digest),
-        recomputed=recompute(board, kept) if recomputed and kept is not None else None,
+        recomputed=recompute(board, kept, access=access) if recomputed and kept is not None else None,
         weights=sorted({row.weights for row in whole.rows if row.weights}, reverse=True),
         has_published=whole.published > 0,
         best=_best(made),
@@ -189,9 +197,10 @@ class BoardChoices(msgspec.Struct, frozen=True, kw_only=True):
     price_lists: list[tuple[str, str]]
 
 
-def board_choices(board: Leaderboard | None = None) -> BoardChoices:
+def board_choices(board: Leaderboard | None = None, *, access: Access) -> BoardChoices:
     """Two queries."""
-    runs = Run.objects.select_related("benchmark").order_by("benchmark__name", "model", "pk")
+    seen = Run.objects.filter(visible_runs(access))
+    runs = seen.select_related("benchmark").order_by("benchmark__name", "model", "pk")
     lists = newest_lists()
     if board is not None and board.price_list is not None and board.price_list not in lists:
         lists.append(board.price_list)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from runs.access import Access
 from runs.facets import Selection
 from runs.queries.failure_filters import FailureFilters, Grouping
 from runs.queries.failure_index import Facet, FailureIndex, failure_index
@@ -48,9 +49,9 @@ _LOOKS = (
 )
 
 
-def look_next() -> list[Look]:
+def look_next(*, access: Access) -> list[Look]:
     """One entry a kind, without those that nothing is behind. One query, more only for runs that changed."""
-    index = failure_index()
+    index = failure_index(access=access)
     looks = (
         Look(_count(index, facet), title, why, FailureFilters(chosen={facet: ("yes",)}, group=group).query())
         for facet, title, why, group in _LOOKS

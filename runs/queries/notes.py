@@ -7,9 +7,11 @@ from urllib.parse import urlencode
 
 import msgspec
 
+from runs.access import Access
 from runs.models import Note
 from runs.notes import known_labels
 from runs.queries.paging import Page, page_of
+from runs.querysets import for_evaluators, visible_through
 
 __all__ = ["NoteRow", "NotesPage", "notes_of", "notes_page"]
 
@@ -42,16 +44,21 @@ class NotesPage(msgspec.Struct, frozen=True, kw_only=True):
     labels: list[str]
 
 
-def notes_of(attempt: int) -> list[NoteRow]:
+def notes_of(attempt: int, *, access: Access) -> list[NoteRow]:
     """The notes on an attempt: on the whole first, then by step. One query."""
-    notes = Note.objects.filter(attempt=attempt).order_by("created_at", "pk")[:_MOST_ON_ATTEMPT]
+    for_evaluators(access)
+    notes = Note.objects.filter(visible_through("attempt__run__", access), attempt=attempt).order_by(
+        "created_at", "pk"
+    )[:_MOST_ON_ATTEMPT]
     return sorted((_row(note) for note in notes), key=lambda row: row.step or 0)
 
 
-def notes_page(number: int) -> NotesPage:
+def notes_page(number: int, *, access: Access) -> NotesPage:
     """All notes, the latest first."""
-    page = page_of(Note.objects.count(), number, NOTES_PER_PAGE)
-    notes = Note.objects.select_related("attempt__run", "attempt__task").order_by("-created_at", "-pk")
+    for_evaluators(access)
+    seen = Note.objects.filter(visible_through("attempt__run__", access))
+    page = page_of(seen.count(), number, NOTES_PER_PAGE)
+    notes = seen.select_related("attempt__run", "attempt__task").order_by("-created_at", "-pk")
     rows = [
         msgspec.structs.replace(
             _row(note),
@@ -61,7 +68,7 @@ def notes_page(number: int) -> NotesPage:
         )
         for note in notes[max(0, page.first - 1) : page.last]
     ]
-    return NotesPage(rows=rows, page=page, labels=known_labels())
+    return NotesPage(rows=rows, page=page, labels=known_labels(access=access))
 
 
 def _row(note: Note) -> NoteRow:

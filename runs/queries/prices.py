@@ -9,9 +9,11 @@ import msgspec
 from django.db.models import Count
 from django.http import Http404
 
+from runs.access import Access
 from runs.costs import Price
 from runs.models import PriceList, Run
 from runs.prices import choice_of, newest_lists, prices_in
+from runs.querysets import visible_runs, visible_through
 
 __all__ = [
     "ListRow", "PriceChoices", "PricePage", "RunRef", "VersionRow", "newest_or_404", "price_choices", "price_index",
@@ -76,10 +78,10 @@ class PricePage(msgspec.Struct, frozen=True, kw_only=True):
         return any(price.quantised is not None for price in self.prices)
 
 
-def price_index() -> list[ListRow]:
+def price_index(*, access: Access) -> list[ListRow]:
     """The lists by name. Two queries."""
     used: dict[str, int] = dict(
-        PriceList.objects.order_by().values_list("slug").annotate(runs=Count("priced")).values_list("slug", "runs")
+        PriceList.objects.order_by().values_list("slug").annotate(runs=_priced(access)).values_list("slug", "runs")
     )
     return [
         ListRow(
@@ -103,14 +105,18 @@ def newest_or_404(slug: str) -> PriceList:
     return row
 
 
-def price_page(slug: str, version: int | None = None) -> PricePage:
+def price_page(slug: str, version: int | None = None, *, access: Access) -> PricePage:
     """One version of a list, the newest where none is named. Three queries. Raises Http404."""
-    versions = list(PriceList.objects.filter(slug=slug).annotate(runs=Count("priced")).order_by("-version"))
+    versions = list(PriceList.objects.filter(slug=slug).annotate(runs=_priced(access)).order_by("-version"))
     chosen = [row for row in versions if version in {None, row.version}]
     if not chosen:
         raise Http404
     shown = chosen[0]
-    priced = Run.objects.filter(pricing__price_list=shown).select_related("benchmark", "pricing").order_by("pk")
+    priced = (
+        Run.objects.filter(visible_runs(access), pricing__price_list=shown)
+        .select_related("benchmark", "pricing")
+        .order_by("pk")
+    )
     return PricePage(
         slug=slug,
         name=shown.name,
@@ -127,6 +133,11 @@ def price_page(slug: str, version: int | None = None) -> PricePage:
         runs=[RunRef(run.slug, run.model, run.benchmark.name, run.pricing.model) for run in priced],
         boards=list(shown.leaderboards.order_by("title", "pk").values_list("slug", "title")),
     )
+
+
+def _priced(access: Access) -> Count:
+    """Runs that are priced by a version, of those that the asker sees."""
+    return Count("priced", filter=visible_through("priced__run__", access))
 
 
 class PriceChoices(msgspec.Struct, frozen=True):

@@ -8,12 +8,14 @@ from collections.abc import Iterable
 import msgspec
 from django.db.models import Count
 
+from runs.access import Access
 from runs.errorclasses import ERROR_CLASS_TITLES, ErrorClass
 from runs.kept import Kept
 from runs.models import Attempt, AttemptEffect, Run
 from runs.payloads import load_evidence
 from runs.queries.signature_words import SignatureWords, signature_words
 from runs.queries.values import Shown, shown, stored_value
+from runs.querysets import for_evaluators, visible_runs
 from runs.records import Verdict
 from runs.signatures import Signature
 
@@ -114,9 +116,11 @@ class RunFailures(msgspec.Struct, frozen=True, kw_only=True):
 _failures: Kept[RunFailures] = Kept(128)
 
 
-def run_failures(pk: int) -> RunFailures:
-    """What went wrong in a run. One query; four where it has changed since the last time. Raises Run.DoesNotExist."""
-    created_at, tallied = Run.objects.values_list("created_at", "tallied").get(pk=pk)
+def run_failures(pk: int, *, access: Access) -> RunFailures:
+    """What went wrong in a run. One query; four where it has changed since the last time. Raises Run.DoesNotExist, and
+    PermissionDenied for who may not evaluate."""
+    for_evaluators(access)
+    created_at, tallied = Run.objects.values_list("created_at", "tallied").get(visible_runs(access), pk=pk)
     return _failures.get_or_make((pk, created_at, tallied), lambda: _read(pk))
 
 

@@ -8,10 +8,12 @@ from enum import StrEnum
 
 import msgspec
 
+from runs.access import Access
 from runs.kept import Kept
 from runs.models import Attempt, Run, TaskTally
 from runs.queries.numbers import Counts, Numbers, numbers_of
 from runs.queries.signature_words import SignatureWords, signature_words
+from runs.querysets import visible_runs
 from runs.records import Verdict
 from runs.signatures import Signature
 
@@ -90,10 +92,17 @@ class Grid(msgspec.Struct, frozen=True, kw_only=True):
 _grids: Kept[Grid] = Kept(32)
 
 
-def run_grid(slug: str, view: GridView) -> Grid:
+def run_grid(slug: str, view: GridView, *, access: Access) -> Grid:
     """The grid of a run. One query where its tallies have not changed, else two; three by signature, which is
-    drawn anew each time, since classifying again changes no tally. Raises Run.DoesNotExist."""
-    run = Run.objects.only("pk", "slug", "repetitions", "created_at", "updated_at", "tallied").get(slug=slug)
+    drawn anew each time, since classifying again changes no tally. Raises Run.DoesNotExist.
+
+    Who may not evaluate gets it by verdict, whatever is asked for.
+    """
+    run = Run.objects.only("pk", "slug", "repetitions", "created_at", "updated_at", "tallied").get(
+        visible_runs(access), slug=slug
+    )
+    if not access.evaluates:
+        view = msgspec.structs.replace(view, colour=Colour.VERDICT)
     if view.colour is Colour.SIGNATURE:
         return _drawn(run, view)
     key = (run.pk, run.created_at, run.updated_at, run.tallied, view)

@@ -10,13 +10,15 @@ from typing import Any
 import msgspec
 from django.http import Http404
 
+from runs.access import Access
 from runs.benchmarks import THINKINGBOX_BENCH
 from runs.metrics import ErrorRule, GroupMetrics
-from runs.models import Run, TaskTally, Upload
+from runs.models import Run, TaskTally, Upload, Visibility
 from runs.queries.numbers import Counts, Numbers, TaskClass, class_of, numbers_by_run, numbers_of
 from runs.queries.paging import Page, paginate
 from runs.queries.run_worth import RunWorth, worth_by_run, worth_of
 from runs.queries.uploads import reading_now
+from runs.querysets import visible_runs
 
 __all__ = [
     "RUN_SORTS", "TASK_SORTS", "Choice", "RunFilters", "RunList", "RunPage", "RunRow", "TaskFilters", "TaskRow",
@@ -55,7 +57,8 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     created_at: datetime
     numbers: Numbers
     reading: int | None
-    """The upload that is being read into it."""
+    """The upload that is being read into it; None for who may not see uploads."""
+    is_private: bool = False
     worth: RunWorth | None = None
     """Only for the runs of the page shown."""
 
@@ -92,10 +95,10 @@ _RUN_KEYS: dict[str, Callable[[RunRow], Any]] = {
 RUN_SORTS = frozenset(_RUN_KEYS)
 
 
-def run_list(filters: RunFilters) -> RunList:
+def run_list(filters: RunFilters, *, access: Access) -> RunList:
     """The stored runs with their numbers. Four queries however many runs, two more for those that have
     changed since the last time, one more while one is being read."""
-    runs = list(Run.objects.select_related("benchmark").order_by("pk"))
+    runs = list(Run.objects.filter(visible_runs(access)).select_related("benchmark").order_by("pk"))
     numbers = numbers_by_run()
     reading = reading_now([run.pk for run in runs])
     rows = [
@@ -109,7 +112,8 @@ def run_list(filters: RunFilters) -> RunList:
             is_demo=run.is_demo,
             created_at=run.created_at,
             numbers=numbers.get(run.pk, Numbers(k=run.repetitions)),
-            reading=reading[run.pk][0] if run.pk in reading else None,
+            reading=reading[run.pk][0] if run.pk in reading and access.evaluates else None,
+            is_private=run.visibility == Visibility.PRIVATE,
         )
         for run in runs
     ]
@@ -206,6 +210,8 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     k_inferred: bool
     note: str
     is_demo: bool
+    is_private: bool
+    owner: int | None
     settings: list[tuple[str, str]]
     """Name and value as text, sorted by name."""
     started_at: datetime | None
@@ -247,20 +253,24 @@ TASK_SORTS = frozenset(_TASK_KEYS)
 _SOURCES_SHOWN = 20
 
 
-def run_page(slug: str, filters: TaskFilters) -> RunPage:
+def run_page(slug: str, filters: TaskFilters, *, access: Access) -> RunPage:
     """One run with its tasks. Five queries however many tasks, two more where it has changed since the last time, one
-    more while it is being read. Raises Http404."""
-    run = run_or_404(slug)
+    more while it is being read. Raises Http404.
+
+    Who may not evaluate gets neither numbers of differences nor the files that it came from.
+    """
+    run = run_or_404(slug, access=access)
     worth = worth_of(run.pk, filters.rule)
     if worth is None:
         raise Http404
-    tasks = _task_rows(run)
+    tasks = _task_rows(run, evaluates=access.evaluates)
     by_domain: defaultdict[str, list[Counts]] = defaultdict(list)
     for task in tasks:
         by_domain[task.domain].append(task.counts)
     reading = reading_now([run.pk]).get(run.pk)
     kinds = Counter(row.kind for row in tasks if _matches(row, filters.domain, filters.text))
     chosen = [row for row in tasks if filters.show in {None, row.kind} and _matches(row, filters.domain, filters.text)]
+    # Not even the order of the tasks tells a number that is left out: it is 0 for all of them.
     chosen.sort(key=_TASK_KEYS[filters.sort], reverse=filters.descending)
     shown, page = paginate(chosen, filters.page, TASKS_PER_PAGE)
     return RunPage(
@@ -276,14 +286,15 @@ def run_page(slug: str, filters: TaskFilters) -> RunPage:
             *(Choice(kind.value, kinds[kind], filters.show is kind) for kind in TaskClass),
         ],
         filters=filters,
-        sources=_sources(run),
-        reading=None if reading is None else reading[0],
+        sources=_sources(run) if access.evaluates else [],
+        reading=None if reading is None or not access.evaluates else reading[0],
         reading_share=0.0 if reading is None else reading[1],
     )
 
 
-def run_or_404(slug: str) -> Run:
-    run = Run.objects.select_related("benchmark").filter(slug=slug).first()
+def run_or_404(slug: str, *, access: Access) -> Run:
+    """One that the asker may see. One query."""
+    run = Run.objects.filter(visible_runs(access), slug=slug).select_related("benchmark").first()
     if run is None:
         raise Http404
     return run
@@ -303,6 +314,8 @@ def run_facts(run: Run) -> RunFacts:
         k_inferred=run.repetitions_inferred,
         note=run.note,
         is_demo=run.is_demo,
+        is_private=run.visibility == Visibility.PRIVATE,
+        owner=run.owner_id,
         settings=sorted((name, _as_text(value)) for name, value in run.settings.items()),
         started_at=run.started_at,
         duration=run.duration,
@@ -315,11 +328,11 @@ def padded(verdicts: str, k: int) -> str:
     return verdicts.ljust(min(k, 1000), ".")
 
 
-def _task_rows(run: Run) -> list[TaskRow]:
+def _task_rows(run: Run, *, evaluates: bool) -> list[TaskRow]:
     k = run.repetitions
     # Without making a model of each row, which would take most of the time.
     rows = TaskTally.objects.filter(run=run).order_by("task__uid").values_list(*_TASK_COLUMNS)
-    return [_task_row(k, *row) for row in rows]
+    return [_task_row(k, evaluates, *row) for row in rows]
 
 
 _TASK_COLUMNS = (
@@ -327,7 +340,9 @@ _TASK_COLUMNS = (
 )  # fmt: skip
 
 
-def _task_row(k: int, uid: str, domain: str, verdicts: str, differences: int, *counted: int) -> TaskRow:
+def _task_row(
+    k: int, evaluates: bool, uid: str, domain: str, verdicts: str, differences: int, *counted: int
+) -> TaskRow:
     file, _, name = uid.rpartition(":")
     counts = Counts(*counted)
     return TaskRow(
@@ -339,7 +354,7 @@ def _task_row(k: int, uid: str, domain: str, verdicts: str, differences: int, *c
         k=k,
         kind=class_of(counts, k),
         verdicts=padded(verdicts, k),
-        differences=differences,
+        differences=differences if evaluates else 0,
     )
 
 

@@ -9,11 +9,13 @@ import msgspec
 from django.db.models import Count
 from django.http import Http404
 
+from runs.access import Access
 from runs.models import Attempt, AttemptEffect, Task, TaskTally
 from runs.queries.numbers import Counts, TaskClass, class_of
 from runs.queries.runs import padded
 from runs.queries.signature_words import SignatureWords, signature_words
 from runs.queries.values import stored_value
+from runs.querysets import visible_attempts, visible_through
 from runs.records import Verdict
 
 __all__ = ["Mistake", "SharedMistake", "TaskAcross", "TaskRun", "Tried", "suspicions", "task_across"]
@@ -98,20 +100,24 @@ class TaskAcross(msgspec.Struct, frozen=True, kw_only=True):
     alike: list[SharedMistake]
 
 
-def task_across(uid: str, benchmark: str = "") -> TaskAcross:
-    """A task across the runs of a benchmark, the first by name where none is named. Four queries. Raises Http404."""
-    tasks = list(Task.objects.select_related("benchmark").filter(uid=uid, tallies__isnull=False).distinct())
+def task_across(uid: str, benchmark: str = "", *, access: Access) -> TaskAcross:
+    """A task across the runs of a benchmark, the first by name where none is named. Four queries. Raises Http404.
+
+    Who may not evaluate gets neither signatures nor mistakes, in two queries.
+    """
+    seen = TaskTally.objects.filter(visible_through("run__", access))
+    tasks = list(Task.objects.select_related("benchmark").filter(uid=uid, pk__in=seen.values("task")))
     tasks.sort(key=lambda task: task.benchmark.name)
     task = next(
         (task for task in tasks if task.benchmark.name == benchmark), tasks[0] if tasks and not benchmark else None
     )
     if task is None:
         raise Http404("There is no such task.")
-    tallies = list(TaskTally.objects.filter(task=task).select_related("run").order_by("run__model", "run_id"))
-    signatures = _signatures(task)
+    tallies = list(seen.filter(task=task).select_related("run").order_by("run__model", "run_id"))
+    signatures = _signatures(task, access) if access.evaluates else {}
     runs = [_run(tally, signatures.get(tally.run_id, [])) for tally in tallies]
     tried = _tried(runs)
-    mistakes = _mistakes(task)
+    mistakes = _mistakes(task, access) if access.evaluates else []
     never, alike = suspicions(tried, mistakes)
     file, _, name = uid.rpartition(":")
     return TaskAcross(
@@ -180,19 +186,22 @@ def _tried(runs: Iterable[TaskRun]) -> list[Tried]:
     return [Tried(model, passed[model], failed[model]) for model in sorted(passed)]
 
 
-def _signatures(task: Task) -> dict[int, list[tuple[SignatureWords, int]]]:
+def _signatures(task: Task, access: Access) -> dict[int, list[tuple[SignatureWords, int]]]:
     found: defaultdict[int, list[tuple[SignatureWords, int]]] = defaultdict(list)
-    rows = Attempt.objects.filter(task=task, verdict=Verdict.FAILED, current=True).order_by()
+    rows = Attempt.objects.filter(visible_attempts(access), task=task, verdict=Verdict.FAILED, current=True).order_by()
     counted = rows.values_list("run_id", "signature").annotate(Count("id"))
     for run, signature, count in sorted(counted, key=lambda row: (-row[2], row[1])):
         found[run].append((signature_words(signature), count))
     return found
 
 
-def _mistakes(task: Task) -> list[Mistake]:
+def _mistakes(task: Task, access: Access) -> list[Mistake]:
     """All graded differences of failed attempts, those of most models first."""
     effects = AttemptEffect.objects.filter(
-        attempt__task=task, attempt__verdict=Verdict.FAILED, attempt__current=True
+        visible_through("attempt__run__", access),
+        attempt__task=task,
+        attempt__verdict=Verdict.FAILED,
+        attempt__current=True,
     ).order_by()
     columns = ("kind", "table", "key", "field", "after", "required", "attempt__run__model")
     models: defaultdict[tuple[str, ...], Counter[str]] = defaultdict(Counter)

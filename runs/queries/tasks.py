@@ -6,6 +6,7 @@ import msgspec
 from django.db.models import Min
 from django.http import Http404
 
+from runs.access import Access
 from runs.models import Attempt, AttemptEffect, Task, TaskTally
 from runs.payloads import load_record
 from runs.queries.numbers import Counts, TaskClass, class_of
@@ -13,6 +14,7 @@ from runs.queries.paging import Page, page_of
 from runs.queries.runs import RunFacts, padded, run_facts, run_or_404
 from runs.queries.values import stored_value
 from runs.queries.verdicts import NOT_RECORDED, verdict_word
+from runs.querysets import visible_attempts, visible_through
 from runs.records import AttemptRecord, StateSource, Verdict
 
 __all__ = ["AttemptRow", "FirstEffect", "TaskPage", "TaskText", "attempt_at", "has_task", "task_page"]
@@ -50,11 +52,8 @@ class AttemptRow(msgspec.Struct, frozen=True, kw_only=True):
     duration: float | None = None
     replaced: list[int] = []
     """Earlier errors at this repetition, kept as history (ids of attempts)."""
-
-    @property
-    def evident(self) -> bool:
-        """Whether a number of differences says something."""
-        return self.pk is not None and self.verdict != Verdict.ERROR
+    evident: bool = False
+    """Whether the number of differences says something, and may be said."""
 
 
 class TaskText(msgspec.Struct, frozen=True, kw_only=True):
@@ -97,21 +96,26 @@ class TaskPage(msgspec.Struct, frozen=True, kw_only=True):
         return max(self.run.k, self.counts.recorded)
 
 
-def attempt_at(slug: str, uid: str, repetition: int) -> int | None:
+def attempt_at(slug: str, uid: str, repetition: int, *, access: Access) -> int | None:
     """The id of the attempt that counts at a repetition; None where none is recorded. One query."""
     if repetition >= 2**31:
         return None  # more than a column holds
-    attempts = Attempt.objects.filter(run__slug=slug, task__uid=uid, repetition=repetition, current=True)
+    attempts = Attempt.objects.filter(
+        visible_attempts(access), run__slug=slug, task__uid=uid, repetition=repetition, current=True
+    )
     return attempts.values_list("pk", flat=True).first()
 
 
-def has_task(slug: str, uid: str) -> bool:
-    return TaskTally.objects.filter(run__slug=slug, task__uid=uid).exists()
+def has_task(slug: str, uid: str, *, access: Access) -> bool:
+    return TaskTally.objects.filter(visible_through("run__", access), run__slug=slug, task__uid=uid).exists()
 
 
-def task_page(slug: str, uid: str, page: int = 1) -> TaskPage:
-    """A task of a run. Seven queries, however many attempts. Raises Http404."""
-    run = run_or_404(slug)
+def task_page(slug: str, uid: str, page: int = 1, *, access: Access) -> TaskPage:
+    """A task of a run. Seven queries, however many attempts. Raises Http404.
+
+    Who may not evaluate gets neither differences nor the private context, in two queries less.
+    """
+    run = run_or_404(slug, access=access)
     tally = TaskTally.objects.select_related("task").filter(run=run, task__uid=uid).first()
     if tally is None:
         raise Http404
@@ -133,24 +137,27 @@ def task_page(slug: str, uid: str, page: int = 1) -> TaskPage:
         counts=counts,
         kind=class_of(counts, facts.k),
         verdicts=padded(tally.verdicts, facts.k),
-        strip=_rows(shown, wanted),
+        strip=_rows(shown, wanted, evaluates=access.evaluates),
         page=where,
-        text=_text(attempts),
+        text=_text(attempts, evaluates=access.evaluates),
         previous=previous,
         following=following,
     )
 
 
-def _rows(attempts: list[Attempt], repetitions: range) -> list[AttemptRow]:
-    first = _first_effects([attempt.pk for attempt in attempts])
+def _rows(attempts: list[Attempt], repetitions: range, *, evaluates: bool) -> list[AttemptRow]:
+    first = _first_effects([attempt.pk for attempt in attempts]) if evaluates else {}
     current = {attempt.repetition: attempt for attempt in attempts if attempt.current}
     replaced: dict[int, list[int]] = {}
     for attempt in attempts:
         if not attempt.current:
             replaced.setdefault(attempt.repetition, []).append(attempt.pk)
-    return [
+    rows = [
         _row(repetition, current.get(repetition), first, replaced.get(repetition, [])) for repetition in repetitions
     ]
+    if evaluates:
+        return rows
+    return [msgspec.structs.replace(row, differences=0, reported=False, evident=False) for row in rows]
 
 
 def _row(repetition: int, attempt: Attempt | None, first: dict[int, FirstEffect], replaced: list[int]) -> AttemptRow:
@@ -174,6 +181,7 @@ def _row(repetition: int, attempt: Attempt | None, first: dict[int, FirstEffect]
         tokens=tokens,
         duration=attempt.duration,
         replaced=replaced,
+        evident=attempt.verdict != Verdict.ERROR,
     )
 
 
@@ -199,7 +207,7 @@ def _first_effects(attempts: list[int]) -> dict[int, FirstEffect]:
     }
 
 
-def _text(attempts: list[Attempt]) -> TaskText | None:
+def _text(attempts: list[Attempt], *, evaluates: bool) -> TaskText | None:
     """From the first attempt that ran; a system error may have ended before a word was said."""
     ordered = sorted(attempts, key=lambda a: (not a.current, a.verdict == Verdict.ERROR.value, a.repetition, a.pk))
     if not ordered:
@@ -209,7 +217,7 @@ def _text(attempts: list[Attempt]) -> TaskText | None:
         repetition=ordered[0].repetition,
         query=record.query,
         policy=record.policy,
-        private_context=record.private_context,
+        private_context=record.private_context if evaluates else None,
     )
 
 

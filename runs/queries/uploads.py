@@ -12,9 +12,11 @@ from django.db.models.functions import RowNumber
 from django.http import Http404
 from django.utils import timezone
 
+from runs.access import Access
 from runs.models import Benchmark, Chunk, ChunkState, Run, Upload, UploadProblem, UploadState
 from runs.queries.numbers import Numbers, numbers_by_run
 from runs.queries.paging import Page, page_of
+from runs.querysets import for_evaluators, visible_runs, visible_uploads
 from runs.uploads import suggestion_for, upload_warnings
 
 __all__ = ["Problem", "UploadList", "UploadRow", "problem_rows", "reading_now", "upload_list", "upload_row"]
@@ -135,31 +137,35 @@ class UploadList(msgspec.Struct, frozen=True):
         return [row for row in self.active if row.moving]
 
 
-def upload_list(page: int = 1) -> UploadList:
+def upload_list(page: int = 1, *, access: Access) -> UploadList:
     """The uploads that are not finished, and a page of those that are."""
-    active = list(_uploads().filter(state__in=ACTIVE)[:ACTIVE_LIMIT])
-    done = _uploads().exclude(state__in=ACTIVE)
+    active = list(_uploads(access).filter(state__in=ACTIVE)[:ACTIVE_LIMIT])
+    done = _uploads(access).exclude(state__in=ACTIVE)
     where = page_of(done.count(), page, PAGE_SIZE)
     finished = list(done[max(0, where.first - 1) : where.last])
     rows = _rows([*active, *finished], PROBLEMS_IN_LIST)
-    return UploadList(rows[: len(active)], rows[len(active) :], where, run_choices(), benchmark_names())
+    return UploadList(
+        rows[: len(active)], rows[len(active) :], where, run_choices(access=access), benchmark_names(access=access)
+    )
 
 
-def upload_row(pk: int) -> UploadRow:
+def upload_row(pk: int, *, access: Access) -> UploadRow:
     """One upload with its first problems. Raises Http404."""
-    upload = _uploads().filter(pk=pk).first()
+    upload = _uploads(access).filter(pk=pk).first()
     if upload is None:
         raise Http404
     return _rows([upload], PROBLEMS_ON_PAGE)[0]
 
 
-def run_choices(limit: int = 200) -> list[RunChoice]:
-    runs = Run.objects.select_related("benchmark")[:limit]
+def run_choices(limit: int = 200, *, access: Access) -> list[RunChoice]:
+    runs = Run.objects.filter(visible_runs(access)).select_related("benchmark")[:limit]
     return [RunChoice(run.slug, f"{run.model} on {run.benchmark.name}") for run in runs]
 
 
-def benchmark_names(limit: int = 200) -> list[str]:
-    return list(Benchmark.objects.values_list("name", flat=True)[:limit])
+def benchmark_names(limit: int = 200, *, access: Access) -> list[str]:
+    """Those that a run which the asker sees is of."""
+    seen = Run.objects.filter(visible_runs(access)).order_by().values("benchmark")
+    return list(Benchmark.objects.filter(pk__in=seen).values_list("name", flat=True)[:limit])
 
 
 def problem_rows(pk: int) -> Iterator[Problem]:
@@ -177,8 +183,12 @@ def reading_now(runs: Sequence[int]) -> dict[int, tuple[int, float]]:
     return {upload.run_id: (upload.pk, _progress(upload, chunks)) for upload in uploads if upload.run_id is not None}
 
 
-def _uploads() -> QuerySet[Upload]:
-    return Upload.objects.select_related("run__benchmark").order_by("-created_at", "-pk")
+def _uploads(access: Access) -> QuerySet[Upload]:
+    """Those that the asker sees, with lines of files: raises PermissionDenied for who may not evaluate."""
+    for_evaluators(access)
+    return (
+        Upload.objects.filter(visible_uploads(access)).select_related("run__benchmark").order_by("-created_at", "-pk")
+    )
 
 
 def _rows(uploads: Sequence[Upload], problem_limit: int) -> list[UploadRow]:

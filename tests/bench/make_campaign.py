@@ -20,6 +20,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from runs.access import EVERYTHING
+
 if TYPE_CHECKING:
     from runs.models import Leaderboard, Run, Task
 
@@ -107,7 +109,7 @@ def make(count: int, repetitions: int) -> Leaderboard:
         price_run(run, PricingChoice(price_list=prices.pk))
         slugs.append(run.slug)
     published = tuple(model.name for model in THINKINGBOX_BENCH_RESULTS.models)
-    return create_board(BoardChanges(title=BOARD, runs=tuple(slugs), published=published))
+    return create_board(BoardChanges(title=BOARD, runs=tuple(slugs), published=published), access=EVERYTHING)
 
 
 def _labels() -> dict[str, str]:

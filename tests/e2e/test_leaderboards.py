@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from runs.access import EVERYTHING
 from runs.boards.edit import BoardChanges, create_board
 from runs.boards.reference import REFERENCE_SLUG, make_reference
 from runs.costs import Price
@@ -31,7 +32,9 @@ def board() -> None:
     Run.objects.filter(pk=birch.pk).update(model=HOSTILE)
     listed = create_list("Desk", [Price(model="ash", input=Decimal(2), cached=Decimal("0.2"), output=Decimal(9))])
     price_run(ash, PricingChoice(price_list=listed.pk))
-    create_board(BoardChanges(title="Desk", runs=(ash.slug, birch.slug), published=("o3-pro", "GPT-5.4")))
+    create_board(
+        BoardChanges(title="Desk", runs=(ash.slug, birch.slug), published=("o3-pro", "GPT-5.4")), access=EVERYTHING
+    )
     make_reference()
 
 

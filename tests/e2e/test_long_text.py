@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page
 
+from runs.access import EVERYTHING
 from runs.boards.edit import BoardChanges, create_board
 from runs.models import Attempt, Note, Run, Upload, UploadProblem, UploadState
 from tests.factories import make_row
@@ -65,7 +66,9 @@ def addresses() -> list[str]:
     good = Attempt.objects.get(run=other, task__uid=UID, repetition=0)
     plain = Attempt.objects.get(run=run, task__uid=ORDINARY, repetition=1)
     Note.objects.create(attempt=bad, step=2, label=LONG[:60], text=LONG, created_at="2026-03-01T00:00:00Z")
-    board = create_board(BoardChanges(title=LONG[:200], runs=(run.slug, other.slug), published=("o3-pro",)))
+    board = create_board(
+        BoardChanges(title=LONG[:200], runs=(run.slug, other.slug), published=("o3-pro",)), access=EVERYTHING
+    )
     traces = [
         f"/attempts/{pk}/{query}"
         for pk in (bad.pk, plain.pk)

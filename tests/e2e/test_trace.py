@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from runs.access import EVERYTHING
 from runs.ingest import ingest_file
 from runs.models import Attempt
 from runs.uploads import KeptFile, Wishes, new_upload
@@ -238,7 +239,9 @@ def test_the_ticket_left_solved_is_on_top(open_page: OpenPage, shared: Path) -> 
     path = shared / "bundles" / "smoke" / "smoke.jsonl.gz"
     kept = KeptFile("", "0" * 64, path.stat().st_size)
     with path.open("rb") as stream:
-        ingest_file(new_upload(path.name, kept, wishes=Wishes(model="stub", benchmark="smoke")), stream)
+        ingest_file(
+            new_upload(path.name, kept, wishes=Wishes(model="stub", benchmark="smoke"), access=EVERYTHING), stream
+        )
     uid = "sandbox_external_retail_group1.py:test_case_ST003_006"
     for attempt in Attempt.objects.filter(task__uid=uid, verdict="failed"):
         page = open_page(attempt.get_absolute_url())

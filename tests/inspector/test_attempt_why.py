@@ -10,6 +10,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from runs.access import EVERYTHING
 from runs.models import Attempt, Run
 from runs.queries.attempt_counterpart import counterpart
 from runs.queries.attempts import AttemptView, attempt_page
@@ -95,7 +96,7 @@ def test_without_a_passing_attempt_nothing_is_said(client: Client) -> None:
 def test_of_several_the_nearest_repetition_of_the_same_run_is_compared() -> None:
     store(outcomes(UID, "pppppp"), model="cedar")
     run = store(outcomes(UID, "pffpfe"))
-    found = [counterpart(at(run, repetition)) for repetition in range(6)]
+    found = [counterpart(at(run, repetition), access=EVERYTHING) for repetition in range(6)]
     assert [None if one is None else one.link.label for one in found] == ["1", "0", "3", "2", "3", "3"]
     passed, failed = at(run, 3), at(run, 2)
     assert found[2] is not None
@@ -107,7 +108,7 @@ def test_of_several_the_nearest_repetition_of_the_same_run_is_compared() -> None
 def test_an_attempt_that_was_replaced_is_no_counterpart() -> None:
     run = store(outcomes(UID, "fe"))
     store(outcomes(UID, "fp"), run=run.slug)
-    found = counterpart(at(run, 0))
+    found = counterpart(at(run, 0), access=EVERYTHING)
     assert found is not None
     assert found.pk == at(run, 1).pk
 
@@ -117,7 +118,7 @@ def test_it_takes_one_query_more_however_many_there_are(repetitions: int, django
     run = store([*outcomes(UID, "p" * repetitions), idle(repetition=repetitions)])
     pk = at(run, repetitions).pk
     with django_assert_num_queries(3):
-        attempt_page(pk, AttemptView())
+        attempt_page(pk, AttemptView(), access=EVERYTHING)
 
 
 def test_the_button_leads_to_the_comparison(client: Client) -> None:

@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from inspector.pair_filters import pair_filters
 from inspector.templatetags.lists import signed
+from runs.access import EVERYTHING
 from runs.metrics import ErrorRule
 from runs.queries.compare_runs import Change, PairFilters, compared_runs
 from runs.queries.task_runs import Mistake, SharedMistake, Tried, suspicions, task_across
@@ -44,7 +45,7 @@ def two_runs() -> tuple[str, str]:
 
 def test_two_runs_are_compared_task_by_task() -> None:
     base, candidate = two_runs()
-    found = compared_runs(PairFilters(base=base, candidate=candidate))
+    found = compared_runs(PairFilters(base=base, candidate=candidate), access=EVERYTHING)
     assert [(row.name, row.word, set(row.changes)) for row in found.rows] == [
         ("both", "no longer dependable", {Change.BOTH, Change.STOPPED, Change.WORSE}),
         ("lost", "lost", {Change.LOST, Change.WORSE, }),
@@ -113,15 +114,15 @@ def test_queries_do_not_hang_on_the_tasks(tasks: int, django_assert_num_queries:
     rows = [row for number in range(tasks) for row in outcomes(f"a.py:t{number}", "pff")]
     base, candidate = store(rows), store(rows, model="cedar")
     with django_assert_num_queries(4):
-        compared_runs(PairFilters(base=base.slug, candidate=candidate.slug))
+        compared_runs(PairFilters(base=base.slug, candidate=candidate.slug), access=EVERYTHING)
     with django_assert_num_queries(4):
-        task_across("a.py:t0")
+        task_across("a.py:t0", access=EVERYTHING)
 
 
 def test_a_task_across_runs(client: Client) -> None:
     store(outcomes("a.py:one", "pf"), repetitions=2)
     store(outcomes("a.py:one", "ff"), model="cedar", repetitions=2)
-    found = task_across("a.py:one")
+    found = task_across("a.py:one", access=EVERYTHING)
     assert [(run.model, run.counts.passed, run.kind) for run in found.runs] == [
         ("birch", 1, "sometimes"), ("cedar", 0, "never"),
     ]  # fmt: skip

@@ -11,6 +11,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from inspector.sharing import make_public
+from runs.access import EVERYTHING
 from runs.boards import Column, Order
 from runs.boards.edit import BoardChanges, create_board
 from runs.boards.freeze import freeze_board
@@ -53,11 +54,11 @@ def shared_board(*columns: Column, order: Order = Order.PASS_AT_1, frozen: bool 
     for run in (ash, birch):
         price_run(run, PricingChoice(price_list=listed.pk))
     board = create_board(
-        BoardChanges(title="Desk", runs=(ash.slug, birch.slug), columns=columns, k=2, order=order),
+        BoardChanges(title="Desk", runs=(ash.slug, birch.slug), columns=columns, k=2, order=order), access=EVERYTHING
     )
     if frozen:
         freeze_board(board)
-    make_public(board)
+    make_public(board, access=EVERYTHING)
     return board
 
 
@@ -114,7 +115,10 @@ def test_the_owners_order_stays_without_its_values(stranger: Client) -> None:
 
 
 def test_the_note_of_a_published_row_tells_no_hidden_count(stranger: Client) -> None:
-    make_public(create_board(BoardChanges(title="Desk", published=("o3-pro",), columns=(Column.INTERVAL,))))
+    make_public(
+        create_board(BoardChanges(title="Desk", published=("o3-pro",), columns=(Column.INTERVAL,)), access=EVERYTHING),
+        access=EVERYTHING,
+    )
     text = all_that_is_told(stranger)
     assert "system errors count as not passed here" in text
     assert not told(text, "636")

@@ -14,6 +14,7 @@ from PIL import Image
 
 from inspector.board_picture import board_line
 from inspector.filters import board_view
+from runs.access import EVERYTHING
 from runs.boards import BoardView, Column, Order
 from runs.boards.edit import BoardChanges, BoardError, create_board
 from runs.boards.gather import board_now
@@ -43,7 +44,8 @@ def board() -> Leaderboard:
             runs=(ash.slug, birch.slug),
             published=("o3-pro",),
             columns=tuple(Column),
-        )
+        ),
+        access=EVERYTHING,
     )
 
 
@@ -120,7 +122,10 @@ def test_rows_of_different_tasks_are_not_said_to_be_of_one_number(client: Client
         False,
         False,
     )
-    assert board_line(board_now(board)) == "rows of different tasks, 20 repetitions, 3 models, by pass@1"
+    assert (
+        board_line(board_now(board, access=EVERYTHING))
+        == "rows of different tasks, 20 repetitions, 3 models, by pass@1"
+    )
     alike = text_of(client, "/leaderboards/desk/?published=no")
     assert "<span><b>2</b> tasks" in alike
     assert "2 models, 2 tasks, 20 repetitions." in alike
@@ -142,7 +147,7 @@ def test_an_address_with_other_words_is_as_good_as_none(client: Client, board: L
 
 
 def test_the_order_of_requests_never_mixes_boards_up(client: Client, board: Leaderboard) -> None:
-    other = create_board(BoardChanges(title="Other", text="Another text.", runs=("desk-ash",)))
+    other = create_board(BoardChanges(title="Other", text="Another text.", runs=("desk-ash",)), access=EVERYTHING)
     for _ in range(2):
         assert "For a desk." in text_of(client, "/leaderboards/desk/")
         assert "Another text." in text_of(client, other.get_absolute_url())
@@ -153,7 +158,7 @@ def test_the_order_of_requests_never_mixes_boards_up(client: Client, board: Lead
 def test_hostile_names_are_text_everywhere(client: Client) -> None:
     run = tallied_run("x", {"a": "pf"})
     type(run).objects.filter(pk=run.pk).update(model=HOSTILE)
-    create_board(BoardChanges(title=HOSTILE, text=HOSTILE, runs=(run.slug,), published=("o3-pro",)))
+    create_board(BoardChanges(title=HOSTILE, text=HOSTILE, runs=(run.slug,), published=("o3-pro",)), access=EVERYTHING)
     slug = Leaderboard.objects.latest("pk").slug
     pages = [f"/leaderboards/{slug}/", f"/leaderboards/{slug}/edit/", f"/leaderboards/{slug}/delete/", "/leaderboards/"]
     for address in [*pages, f"/leaderboards/{slug}/file/html"]:
@@ -198,7 +203,7 @@ def test_the_files_hold_the_same_values(client: Client, board: Leaderboard) -> N
 
 
 def test_a_file_tells_no_cost_that_the_page_does_not_show(client: Client, board: Leaderboard) -> None:
-    create_board(BoardChanges(title="Plain", runs=("desk-ash",), columns=(Column.SOLVED,)))
+    create_board(BoardChanges(title="Plain", runs=("desk-ash",), columns=(Column.SOLVED,)), access=EVERYTHING)
     for kind in ("csv", "json", "html"):
         text = client.get(f"/leaderboards/plain/file/{kind}").content.decode()
         assert "cost" not in text.lower().replace("cost per", "cost") or kind == "html"
@@ -318,7 +323,7 @@ def test_a_run_that_was_deleted_meanwhile_is_named_and_the_rest_stays_chosen(cli
     answer = client.post("/leaderboards/mine/edit/", facts | {"runs": ["nope"]})
     assert (answer.status_code, "There is no run nope on this server." in answer.content.decode()) == (422, True)
     with pytest.raises(BoardError, match="There is no run nope on this server"):
-        create_board(BoardChanges(title="Other", runs=("desk-ash", "nope")))
+        create_board(BoardChanges(title="Other", runs=("desk-ash", "nope")), access=EVERYTHING)
     assert not Leaderboard.objects.filter(slug="other").exists()
 
 
@@ -374,7 +379,7 @@ def test_an_unknown_board_is_not_found(client: Client, address: str) -> None:
 
 def test_a_board_without_a_row_says_so(client: Client) -> None:
     run = tallied_run("ash", {"a": "pp"})
-    create_board(BoardChanges(title="Empty", runs=(run.slug,)))
+    create_board(BoardChanges(title="Empty", runs=(run.slug,)), access=EVERYTHING)
     delete_run(run)
     assert "The leaderboard has no row" in text_of(client, "/leaderboards/empty/")
     for kind in ("csv", "json", "html"):

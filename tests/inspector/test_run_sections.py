@@ -10,6 +10,7 @@ from django.urls import resolve, reverse
 
 from inspector.grid_data import grid_data, grid_view
 from inspector.templatetags.lists import share
+from runs.access import EVERYTHING
 from runs.queries.run_grid import Colour, GridView, Order, run_grid
 from tests.stored import outcomes, store
 from tests.trace_rows import HOSTILE, hostile_row
@@ -58,7 +59,7 @@ def test_a_cell_leads_to_its_attempt(client: Client) -> None:
 @pytest.mark.parametrize("uid", ["a.py:one", "dir/b.py:x y", HOSTILE, "..", "ü?#%~;"])
 def test_the_script_gets_addresses_that_lead_to_the_attempts(uid: str, client: Client) -> None:
     run = store(outcomes(uid, "pf"))
-    data = grid_data(run_grid(run.slug, GridView()))
+    data = grid_data(run_grid(run.slug, GridView(), access=EVERYTHING))
     ((name, path, cells),) = data["bands"][0]
     assert cells == "pf"
     assert name == uid.rpartition(":")[2]

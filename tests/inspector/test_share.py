@@ -14,6 +14,7 @@ from pytest_django import Settings
 
 from inspector.models import Share
 from inspector.sharing import make_public, renew_link, share_by_link, token_of, withdraw
+from runs.access import EVERYTHING
 from runs.boards.edit import BoardChanges, create_board
 from runs.boards.freeze import freeze_board
 from runs.models import Attempt, Leaderboard, Run
@@ -72,9 +73,10 @@ def server() -> Server:
     shared = create_board(
         BoardChanges(
             title="Refund desk", text="Which model to take.", runs=(run.slug,), published=("GPT-5.4", "Kimi-K3")
-        )
+        ),
+        access=EVERYTHING,
     )
-    other = create_board(BoardChanges(title=OTHER, runs=(elsewhere.slug,), published=("GPT-5.4",)))
+    other = create_board(BoardChanges(title=OTHER, runs=(elsewhere.slug,), published=("GPT-5.4",)), access=EVERYTHING)
     attempt = Attempt.objects.filter(run=run)[0]
     return Server(Run.objects.get(pk=run.pk), attempt, upload.pk, shared, other)
 
@@ -163,7 +165,7 @@ def found_in(
 def test_a_stranger_with_a_link_sees_the_leaderboard_and_nothing_that_is_closed(
     server: Server, owner: Client, stranger: Client
 ) -> None:
-    token = link(share_by_link(server.shared, None))
+    token = link(share_by_link(server.shared, None, access=EVERYTHING))
     addresses = list(dict.fromkeys(every_address(server, token)))
     assert set(found_in(owner, addresses, QUERIES)) == set(CLOSED)
 
@@ -186,13 +188,13 @@ def test_a_stranger_with_a_link_sees_the_leaderboard_and_nothing_that_is_closed(
 
 
 def test_in_open_mode_a_share_shows_no_more_than_in_server_mode(server: Server, client: Client) -> None:
-    token = link(share_by_link(server.shared, None))
+    token = link(share_by_link(server.shared, None, access=EVERYTHING))
     shared = [address for address in every_address(server, token) if address.startswith(("/share/", "/embed/"))]
     assert found_in(client, shared) == {}
 
 
 def test_the_owner_sees_the_shared_page_as_everybody_does(server: Server, owner: Client, stranger: Client) -> None:
-    token = link(share_by_link(server.shared, None))
+    token = link(share_by_link(server.shared, None, access=EVERYTHING))
     for address in (f"/share/{token}/", f"/embed/{token}/", f"/share/{token}/file/json", f"/share/{token}/file/csv"):
         assert owner.get(address).content == stranger.get(address).content
 
@@ -204,7 +206,11 @@ def test_no_link_of_a_shared_page_leads_into_closed_ones(
 ) -> None:
     if frozen:
         freeze_board(server.shared)
-    share = make_public(server.shared) if public else share_by_link(server.shared, None)
+    share = (
+        make_public(server.shared, access=EVERYTHING)
+        if public
+        else share_by_link(server.shared, None, access=EVERYTHING)
+    )
     at = server.shared.slug if public else link(share)
     for address in (f"/share/{at}/", f"/embed/{at}/", f"/share/{at}/file/html"):
         text = text_of(stranger.get(address))
@@ -216,7 +222,7 @@ def test_no_link_of_a_shared_page_leads_into_closed_ones(
 
 
 def test_the_files_hold_what_the_page_shows(server: Server, owner: Client, stranger: Client) -> None:
-    token = link(share_by_link(server.shared, None))
+    token = link(share_by_link(server.shared, None, access=EVERYTHING))
     for query in ("", "?by=all", "?published=no"):
         for kind in ("csv", "json"):
             ours = stranger.get(f"/share/{token}/file/{kind}{query}").content
@@ -228,18 +234,18 @@ def test_the_files_hold_what_the_page_shows(server: Server, owner: Client, stran
     "path", ["/share/{}/", "/embed/{}/", "/share/{}/file/csv", "/share/{}/file/html", "/share/{}/preview.png"]
 )
 def test_a_link_that_opens_nothing_answers_like_one_that_never_was(server: Server, stranger: Client, path: str) -> None:
-    share = share_by_link(server.shared, None)
+    share = share_by_link(server.shared, None, access=EVERYTHING)
     old = link(share)
     assert stranger.get(path.format(old)).status_code == 200
     never = stranger.get(path.format("A" * 32))
     answers = [never]
-    renew_link(server.shared)
+    renew_link(server.shared, access=EVERYTHING)
     answers.append(stranger.get(path.format(old)))
     share.refresh_from_db()
     newer = link(share)
     Share.objects.update(expires_at=timezone.now())
     answers.append(stranger.get(path.format(newer)))
-    withdraw(server.shared)
+    withdraw(server.shared, access=EVERYTHING)
     answers.append(stranger.get(path.format(newer)))
     answers.append(stranger.get(path.format(server.shared.slug)))
     assert [answer.status_code for answer in answers] == [404] * 5
@@ -252,11 +258,11 @@ def test_the_login_page_names_public_leaderboards_only(server: Server, stranger:
     def named() -> list[str]:
         return re.findall(r'href="(/share/[^"]+)"', stranger.get("/login/").content.decode())
 
-    share_by_link(server.shared, None)
+    share_by_link(server.shared, None, access=EVERYTHING)
     assert named() == []
-    make_public(server.shared)
+    make_public(server.shared, access=EVERYTHING)
     assert named() == ["/share/refund-desk/"]
-    share_by_link(server.shared, None)
+    share_by_link(server.shared, None, access=EVERYTHING)
     assert named() == []
 
 
@@ -266,19 +272,19 @@ def test_the_owners_page_says_who_else_reads_it(server: Server, owner: Client) -
         return re.findall(r'<a class="tag noprint" href="[^"]+">([^<]+)</a>', page)
 
     found = [said()]
-    share_by_link(server.shared, None)
+    share_by_link(server.shared, None, access=EVERYTHING)
     found.append(said())
-    make_public(server.shared)
+    make_public(server.shared, access=EVERYTHING)
     found.append(said())
-    share_by_link(server.shared, timezone.now())
+    share_by_link(server.shared, timezone.now(), access=EVERYTHING)
     found.append(said())
     assert found == [[], ["shared by link"], ["public"], ["link has ended"]]
 
 
 def test_headers_of_a_shared_page(server: Server, stranger: Client) -> None:
-    token = link(share_by_link(server.shared, None))
+    token = link(share_by_link(server.shared, None, access=EVERYTHING))
     by_link = stranger.get(f"/share/{token}/")
-    make_public(server.shared)
+    make_public(server.shared, access=EVERYTHING)
     public = stranger.get(f"/share/{server.shared.slug}/")
     names = ("Referrer-Policy", "X-Robots-Tag", "Cache-Control", "X-Frame-Options", "Vary")
     shown = [[answer.headers.get(name) for name in names] for answer in (by_link, public)]
@@ -296,7 +302,7 @@ def ancestors(answer: HttpResponseBase) -> tuple[str, str | None]:
 
 
 def test_only_the_embedded_page_may_stand_in_another_sites_page(server: Server, owner: Client) -> None:
-    token = link(share_by_link(server.shared, None))
+    token = link(share_by_link(server.shared, None, access=EVERYTHING))
     framed = {
         address: ancestors(owner.get(address))
         for address in every_address(server, token)
@@ -312,13 +318,13 @@ def test_only_the_embedded_page_may_stand_in_another_sites_page(server: Server, 
 
 
 def test_a_shared_page_takes_nothing_in(server: Server, stranger: Client) -> None:
-    token = link(share_by_link(server.shared, None))
+    token = link(share_by_link(server.shared, None, access=EVERYTHING))
     for address in (f"/share/{token}/", f"/embed/{token}/", f"/share/{token}/file/csv"):
         assert {getattr(stranger, method)(address).status_code for method in ("post", "put", "delete")} <= {403, 405}
 
 
 def test_a_shared_page_is_previewed_by_its_title_and_picture(server: Server, stranger: Client) -> None:
-    token = link(share_by_link(server.shared, None))
+    token = link(share_by_link(server.shared, None, access=EVERYTHING))
     text = stranger.get(f"/share/{token}/").content.decode()
     shown = dict(re.findall(r'<meta (?:property|name)="(og:[a-z:]+)" content="([^"]*)"', text))
     assert (shown["og:title"], shown["og:image"]) == (

@@ -15,7 +15,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 
 from inspector.models import Share
 from inspector.sharing import (
-    EVERYTHING,
+    EVERY_PART,
     Part,
     find_share,
     make_public,
@@ -26,6 +26,7 @@ from inspector.sharing import (
     visible_parts,
     withdraw,
 )
+from runs.access import EVERYTHING
 from runs.boards.edit import BoardChanges, create_board
 from runs.boards.freeze import freeze_board
 from runs.models import Leaderboard
@@ -38,7 +39,7 @@ UID = "rental_desk_group1.py:test_return_001"
 
 
 def board(title: str = "Depot") -> Leaderboard:
-    return create_board(BoardChanges(title=title, published=("GPT-5.4", "Kimi-K3")))
+    return create_board(BoardChanges(title=title, published=("GPT-5.4", "Kimi-K3")), access=EVERYTHING)
 
 
 def token(share: Share) -> str:
@@ -50,7 +51,7 @@ def token(share: Share) -> str:
 @pytest.mark.parametrize(
     ("share", "parts"),
     [
-        (None, EVERYTHING),
+        (None, EVERY_PART),
         (Share(), {Part.SCORES}),
         (Share(expires_at=NOW + SECOND), {Part.SCORES}),
         (Share(expires_at=NOW), set()),
@@ -71,8 +72,11 @@ def test_no_share_tells_the_runs() -> None:
 @pytest.mark.django_db
 def test_what_is_seen_of_a_board_names_no_run() -> None:
     run = store(outcomes(UID, "pfe"))
-    page = page_of(create_board(BoardChanges(title="Depot", runs=(run.slug,), published=("GPT-5.4",))))
-    assert seen(page, EVERYTHING) == page
+    page = page_of(
+        create_board(BoardChanges(title="Depot", runs=(run.slug,), published=("GPT-5.4",)), access=EVERYTHING),
+        access=EVERYTHING,
+    )
+    assert seen(page, EVERY_PART) == page
     assert {row.slug for row in page.board.rows} == {run.slug, ""}
     shown = seen(page, frozenset({Part.SCORES}))
     assert {row.slug for row in shown.board.rows} == {""}
@@ -82,7 +86,7 @@ def test_what_is_seen_of_a_board_names_no_run() -> None:
 @pytest.mark.django_db
 def test_a_link_opens_its_own_board_only() -> None:
     first, second = board("One"), board("Two")
-    by_first, by_second = share_by_link(first, None), share_by_link(second, None)
+    by_first, by_second = share_by_link(first, None, access=EVERYTHING), share_by_link(second, None, access=EVERYTHING)
     assert find_share(token(by_first)) == by_first
     assert find_share(token(by_second)) == by_second
     for address in (
@@ -100,7 +104,7 @@ def test_a_link_opens_its_own_board_only() -> None:
 
 @pytest.mark.django_db
 def test_a_token_cannot_be_guessed_and_is_not_stored() -> None:
-    tokens = [token(share_by_link(board(f"Board {number}"), None)) for number in range(50)]
+    tokens = [token(share_by_link(board(f"Board {number}"), None, access=EVERYTHING)) for number in range(50)]
     assert len(set(tokens)) == 50
     assert [re.fullmatch(r"[A-Za-z0-9_-]{32}", one) is not None for one in tokens] == [True] * 50
     assert 32 * math.log2(64) >= 128
@@ -112,54 +116,54 @@ def test_a_token_cannot_be_guessed_and_is_not_stored() -> None:
 
 @pytest.mark.django_db
 def test_a_link_ends() -> None:
-    share = share_by_link(board(), timezone.now() + timedelta(hours=1))
+    share = share_by_link(board(), timezone.now() + timedelta(hours=1), access=EVERYTHING)
     assert find_share(token(share)) == share
     Share.objects.update(expires_at=timezone.now())
     assert find_share(token(share)) is None
-    share_by_link(share.leaderboard, None)
+    share_by_link(share.leaderboard, None, access=EVERYTHING)
     assert find_share(token(share)) == share
 
 
 @pytest.mark.django_db
 def test_a_renewed_link_replaces_the_old_one() -> None:
-    share = share_by_link(board(), None)
+    share = share_by_link(board(), None, access=EVERYTHING)
     old = token(share)
-    renew_link(share.leaderboard)
+    renew_link(share.leaderboard, access=EVERYTHING)
     share.refresh_from_db()
     assert (find_share(old), find_share(token(share)), token(share) == old) == (None, share, False)
 
 
 @pytest.mark.django_db
 def test_a_withdrawn_link_opens_nothing_even_when_shared_again() -> None:
-    share = share_by_link(board(), None)
+    share = share_by_link(board(), None, access=EVERYTHING)
     old = token(share)
-    withdraw(share.leaderboard)
+    withdraw(share.leaderboard, access=EVERYTHING)
     assert (find_share(old), Share.objects.count()) == (None, 0)
-    again = share_by_link(share.leaderboard, None)
+    again = share_by_link(share.leaderboard, None, access=EVERYTHING)
     assert (find_share(old), find_share(token(again))) == (None, again)
 
 
 @pytest.mark.django_db
 def test_a_public_board_is_found_by_its_name_and_by_an_old_link() -> None:
-    share = share_by_link(board(), timezone.now() + SECOND)
+    share = share_by_link(board(), timezone.now() + SECOND, access=EVERYTHING)
     old = token(share)
     assert find_share("depot") is None
-    public = make_public(share.leaderboard)
+    public = make_public(share.leaderboard, access=EVERYTHING)
     assert [find_share(address) for address in ("depot", old, "Depot")] == [public, public, None]
-    assert share_by_link(share.leaderboard, None) == share
+    assert share_by_link(share.leaderboard, None, access=EVERYTHING) == share
     assert (find_share("depot"), find_share(old)) == (None, share)
 
 
 @pytest.mark.django_db
 def test_sharing_goes_with_the_board() -> None:
-    share = make_public(board())
+    share = make_public(board(), access=EVERYTHING)
     share.leaderboard.delete()
     assert (Share.objects.count(), find_share("depot"), find_share(token(share))) == (0, None, None)
 
 
 @pytest.mark.django_db
 def test_one_query_finds_it_or_not(django_assert_num_queries: DjangoAssertNumQueries) -> None:
-    share = share_by_link(board(), None)
+    share = share_by_link(board(), None, access=EVERYTHING)
     for address in (token(share), "unknown"):
         with django_assert_num_queries(1):
             find_share(address)
@@ -167,7 +171,7 @@ def test_one_query_finds_it_or_not(django_assert_num_queries: DjangoAssertNumQue
 
 @pytest.mark.django_db
 def test_with_another_secret_key_a_link_works_and_cannot_be_shown(settings: Settings) -> None:
-    share = share_by_link(board(), None)
+    share = share_by_link(board(), None, access=EVERYTHING)
     link = token(share)
     settings.SECRET_KEY = "another key that has at least fifty characters in it, as asked for"
     assert (token_of(share), find_share(link)) == (None, share)
@@ -175,7 +179,7 @@ def test_with_another_secret_key_a_link_works_and_cannot_be_shown(settings: Sett
 
 @pytest.mark.django_db
 def test_renewing_what_is_not_shared_shares_nothing() -> None:
-    renew_link(board())
+    renew_link(board(), access=EVERYTHING)
     assert Share.objects.count() == 0
 
 
@@ -228,14 +232,14 @@ def test_what_is_not_understood_changes_nothing(client: Client, form: dict[str, 
 
 @pytest.mark.django_db
 def test_an_ended_link_is_said_to_be_one(client: Client) -> None:
-    share_by_link(board(), timezone.now())
+    share_by_link(board(), timezone.now(), access=EVERYTHING)
     page = client.get(ADDRESS).content.decode()
     assert ("opens nothing" in page, "&lt;iframe" in page) == (True, False)
 
 
 @pytest.mark.django_db
 def test_what_to_embed_is_shown(client: Client) -> None:
-    share = share_by_link(board('A "title"'), None)
+    share = share_by_link(board('A "title"'), None, access=EVERYTHING)
     page = client.get("/leaderboards/a-title/sharing/").content.decode()
     shown = re.search(r'id="share-embed"[^>]*>([^<]+)</textarea>', page)
     assert shown is not None
@@ -265,7 +269,7 @@ def test_an_address_for_this_machine_alone_is_said_to_be_one(
 ) -> None:
     settings.ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]", "evals.example.com"]
     settings.AUTH_REQUIRED = login
-    share_by_link(board(), None)
+    share_by_link(board(), None, access=EVERYTHING)
     page = client.get(ADDRESS, headers={"host": host}).content.decode()
     assert {sentence for sentence in (HERE_ONLY, OWN_NAME) if sentence in page} == said
 

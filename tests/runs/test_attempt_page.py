@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from runs.access import EVERYTHING
 from runs.models import Attempt
 from runs.queries.attempt_detail import step_detail
 from runs.queries.attempt_evidence import effect_line
@@ -233,7 +234,7 @@ def test_the_step_shown_is_the_one_behind_the_first_failing_field() -> None:
     store([make_row(), make_row(repetition=1, outcome="passed"), make_row(repetition=2, outcome="system", messages=[])])
     steps = []
     for attempt in Attempt.objects.order_by("repetition"):
-        page = attempt_page(attempt.pk, AttemptView())
+        page = attempt_page(attempt.pk, AttemptView(), access=EVERYTHING)
         assert page is not None
         steps.append(page.step)
     assert steps == [4, 4, 0]
@@ -241,7 +242,7 @@ def test_the_step_shown_is_the_one_behind_the_first_failing_field() -> None:
 
 @pytest.mark.django_db
 def test_there_is_no_page_without_an_attempt() -> None:
-    assert attempt_page(1, AttemptView()) is None
+    assert attempt_page(1, AttemptView(), access=EVERYTHING) is None
 
 
 def without_before() -> GradedAttempt:

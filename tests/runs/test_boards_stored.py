@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import pytest
 
+from runs.access import EVERYTHING
 from runs.boards import BoardView, Column, Order
 from runs.boards.edit import BoardChanges, BoardError, create_board, edit_board
 from runs.boards.export import as_csv
@@ -32,14 +33,14 @@ def prices(amount: str = "2", model: str = "ash") -> Price:
 
 def board_of(*runs: Run, **changes: object) -> Leaderboard:
     facts = {"title": "Desk", "runs": tuple(run.slug for run in runs), **changes}
-    return create_board(BoardChanges(**facts))  # type: ignore[arg-type]
+    return create_board(BoardChanges(**facts), access=EVERYTHING)  # type: ignore[arg-type]
 
 
 def test_a_board_is_made_of_its_runs_in_any_number_of_boards() -> None:
     ash, birch = tallied_run("ash", {"a": "pp", "b": "pf"}), tallied_run("birch", {"a": "pf", "b": "ff"})
     first, second = board_of(birch, ash), board_of(ash, title="Other")
-    assert [row.slug for row in board_now(first).rows] == ["desk-ash", "desk-birch"]
-    assert [row.slug for row in board_now(second).rows] == ["desk-ash"]
+    assert [row.slug for row in board_now(first, access=EVERYTHING).rows] == ["desk-ash", "desk-birch"]
+    assert [row.slug for row in board_now(second, access=EVERYTHING).rows] == ["desk-ash"]
     assert (first.slug, second.slug, board_of(ash).slug) == ("desk", "other", "desk-2")
 
 
@@ -55,34 +56,37 @@ def test_a_page_takes_the_same_queries_for_any_number_of_rows(count: int, django
     runs = [tallied_run(f"model-{n}", {f"t{t}": "pf" for t in range(count)}) for n in range(count)]
     board = board_of(*runs, published=("o3-pro",))
     with django_assert_num_queries(5):
-        assert len(board_page(board.slug).board.rows) == count + 1
+        assert len(board_page(board.slug, access=EVERYTHING).board.rows) == count + 1
     with django_assert_num_queries(3):  # what was computed is kept
-        assert len(board_page(board.slug).board.rows) == count + 1
+        assert len(board_page(board.slug, access=EVERYTHING).board.rows) == count + 1
     with django_assert_num_queries(1):
-        assert board_index().boards[0].runs == count
+        assert board_index(access=EVERYTHING).boards[0].runs == count
 
 
 def test_a_live_board_follows_its_runs() -> None:
     run = store(outcomes("a.py:one", "pf"), model="ash", repetitions=2)
     board = board_of(run)
-    assert board_now(board).rows[0].pass_at_1.count == 1
+    assert board_now(board, access=EVERYTHING).rows[0].pass_at_1.count == 1
     store(outcomes("a.py:two", "pp"), run=run.slug, model="ash")
-    assert (board_now(board).rows[0].pass_at_1.count, board_now(board).rows[0].tasks) == (3, 2)
+    assert (
+        board_now(board, access=EVERYTHING).rows[0].pass_at_1.count,
+        board_now(board, access=EVERYTHING).rows[0].tasks,
+    ) == (3, 2)
     edit_run(run, RunChanges(model="ash", benchmark="desk", repetitions=3))
-    assert (board_now(board).k, board_now(board).rows[0].all_k.count) == (3, None)
+    assert (board_now(board, access=EVERYTHING).k, board_now(board, access=EVERYTHING).rows[0].all_k.count) == (3, None)
 
 
 def test_a_live_board_follows_what_its_runs_are_priced_by() -> None:
     run = tallied_run("ash", {"a": "pp"}, tokens=TOKENS)
     board = board_of(run)
-    assert board_now(board).rows[0].money.per_dependable is None
+    assert board_now(board, access=EVERYTHING).rows[0].money.per_dependable is None
     first = create_list("Desk", [prices("2")])
     price_run(run, PricingChoice(price_list=first.pk))
-    assert board_now(board).rows[0].money.per_dependable == Decimal(4)
+    assert board_now(board, access=EVERYTHING).rows[0].money.per_dependable == Decimal(4)
     second = add_version("desk", [prices("3")], based_on=1)
-    assert board_now(board).rows[0].money.per_dependable == Decimal(4)
+    assert board_now(board, access=EVERYTHING).rows[0].money.per_dependable == Decimal(4)
     price_run(run, PricingChoice(price_list=second.pk))
-    assert board_now(board).rows[0].money.per_dependable == Decimal(6)
+    assert board_now(board, access=EVERYTHING).rows[0].money.per_dependable == Decimal(6)
 
 
 def test_a_board_can_price_all_runs_by_one_list() -> None:
@@ -90,7 +94,7 @@ def test_a_board_can_price_all_runs_by_one_list() -> None:
     price_run(run, PricingChoice(price_list=create_list("Old", [prices("9")]).pk))
     listed = create_list("Desk", [prices("2")])
     board = board_of(run, price_list=listed.pk)
-    made = board_now(board)
+    made = board_now(board, access=EVERYTHING)
     assert (made.rows[0].money.per_dependable, made.price_list) == (Decimal(4), "Desk, version 1")
     assert Leaderboard.objects.get(pk=board.pk).price_list == listed
 
@@ -103,7 +107,10 @@ def test_a_frozen_board_is_the_same_after_its_runs_and_prices_are_gone() -> None
     for run in runs:
         price_run(run, PricingChoice(price_list=listed.pk))
     board = board_of(*runs, published=("o3-pro",), order=Order.ALL_K, error_rule=ErrorRule.LEFT_OUT)
-    before, looked = board_now(board), board_now(board, BoardView(order=Order.COST))
+    before, looked = (
+        board_now(board, access=EVERYTHING),
+        board_now(board, BoardView(order=Order.COST), access=EVERYTHING),
+    )
     freeze_board(board)
     exported = as_csv(before)
     for run in runs:
@@ -112,9 +119,11 @@ def test_a_frozen_board_is_the_same_after_its_runs_and_prices_are_gone() -> None
     kept = LeaderboardFreeze.objects.get(leaderboard=board)
     assert frozen_board(kept) == before
     assert frozen_board(kept, BoardView(order=Order.COST)) == looked
-    assert as_csv(board_page("desk").board) == exported
-    assert {row.slug for row in board_page("desk").board.rows} == {""}, "no address of a run that is gone"
-    assert board_now(board).measured == 0
+    assert as_csv(board_page("desk", access=EVERYTHING).board) == exported
+    assert {row.slug for row in board_page("desk", access=EVERYTHING).board.rows} == {""}, (
+        "no address of a run that is gone"
+    )
+    assert board_now(board, access=EVERYTHING).measured == 0
 
 
 def test_a_freeze_keeps_counts_prices_rule_versions_and_bundles() -> None:
@@ -135,12 +144,12 @@ def test_recomputing_says_what_is_different_now() -> None:
     run, other = tallied_run("ash", {"a": "pp"}), tallied_run("birch", {"a": "ff"})
     board = board_of(run, other)
     kept = freeze_board(board)
-    same = recompute(board, kept)
+    same = recompute(board, kept, access=EVERYTHING)
     assert (same.from_inputs, same.from_runs, same.runs_gone) == ([], [], [])
     TaskTally.objects.filter(run=run).update(passed=1, failed=1, verdicts="pf")
     Run.objects.filter(pk=run.pk).update(tallied=2)
     delete_run(other)
-    found = recompute(board, kept)
+    found = recompute(board, kept, access=EVERYTHING)
     assert (found.from_inputs, found.runs_gone) == ([], ["desk-birch"])
     assert {(change.name, change.figure, change.then, change.now) for change in found.from_runs} >= {
         ("ash", "pass@1", "2 of 2", "1 of 2"),
@@ -152,9 +161,9 @@ def test_a_frozen_board_is_not_edited_until_it_is_live_again() -> None:
     board = board_of(tallied_run("ash", {"a": "pp"}))
     freeze_board(board)
     with pytest.raises(BoardError, match="frozen"):
-        edit_board(board, BoardChanges(title="Other"))
+        edit_board(board, BoardChanges(title="Other"), access=EVERYTHING)
     unfreeze_board(board)
-    edit_board(board, BoardChanges(title="Other", published=("o3-pro",), columns=(Column.SOLVED,)))
+    edit_board(board, BoardChanges(title="Other", published=("o3-pro",), columns=(Column.SOLVED,)), access=EVERYTHING)
     again = Leaderboard.objects.get(pk=board.pk)
     assert (again.slug, again.title, again.published, again.columns) == ("desk", "Other", ["o3-pro"], ["solved"])
     assert again.entries.count() == 0
@@ -162,7 +171,7 @@ def test_a_frozen_board_is_not_edited_until_it_is_live_again() -> None:
 
 def test_a_board_on_a_list_that_is_gone_is_refused_whole() -> None:
     with pytest.raises(BoardError, match="gone"):
-        create_board(BoardChanges(title="Desk", price_list=99))
+        create_board(BoardChanges(title="Desk", price_list=99), access=EVERYTHING)
     assert not Leaderboard.objects.filter(title="Desk").exists()
 
 
@@ -170,7 +179,7 @@ def test_the_published_board_is_there_from_the_start_and_made_once() -> None:
     Leaderboard.objects.filter(slug=REFERENCE_SLUG).delete()
     made = make_reference()
     assert make_reference() == made
-    page = board_page(REFERENCE_SLUG)
+    page = board_page(REFERENCE_SLUG, access=EVERYTHING)
     assert (page.board.published, page.board.measured, page.has_published) == (18, 0, True)
     assert page.weights == ["proprietary", "open"]
     assert page.best["all_k"] == {"Claude Opus 5.5", "Claude Opus 5"}

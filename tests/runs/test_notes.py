@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from runs.access import EVERYTHING
 from runs.models import Attempt, Note
 from runs.notes import FiledNote, Imported, NotesError, add_note, exported, import_notes, known_labels
 from runs.queries.notes import notes_of
@@ -30,9 +31,9 @@ def write(attempt: Attempt, **changes: Any) -> Note:
 def test_a_note_keeps_what_was_written(attempt: Attempt) -> None:
     write(attempt, step=3, label="  wrong   policy ", text=" one\r\ntwo\n", author=" Ada  W. ")
     write(attempt, text="on the whole\0<b>")
-    rows = [(row.step, row.label, row.text, row.author) for row in notes_of(attempt.pk)]
+    rows = [(row.step, row.label, row.text, row.author) for row in notes_of(attempt.pk, access=EVERYTHING)]
     assert rows == [(None, "", "on the whole\ufffd<b>", ""), (3, "wrong policy", "one\ntwo", "Ada W.")]
-    assert known_labels() == ["wrong policy"]
+    assert known_labels(access=EVERYTHING) == ["wrong policy"]
 
 
 @pytest.mark.parametrize(
@@ -55,11 +56,11 @@ def test_a_note_that_cannot_be_is_refused(attempt: Attempt, changes: dict[str, A
 def test_notes_go_out_and_come_in_again(attempt: Attempt) -> None:
     write(attempt, step=2, label="odd", text='say "hi"\n<script>', author="Ada")
     write(attempt, text="取消 \u202e")
-    data = b"".join(exported())
+    data = b"".join(exported(access=EVERYTHING))
     Note.objects.all().delete()
-    assert import_notes(data) == Imported(2, 0, [])
-    assert b"".join(exported()) == data
-    assert import_notes(data) == Imported(0, 2, [])
+    assert import_notes(data, access=EVERYTHING) == Imported(2, 0, [])
+    assert b"".join(exported(access=EVERYTHING)) == data
+    assert import_notes(data, access=EVERYTHING) == Imported(0, 2, [])
     assert Note.objects.count() == 2
     assert json.loads(data)["notes"][0] == {
         "run": "desk-birch",
@@ -74,7 +75,7 @@ def test_notes_go_out_and_come_in_again(attempt: Attempt) -> None:
 
 
 def test_without_notes_the_file_is_whole_json() -> None:
-    assert json.loads(b"".join(exported())) == {"twentyfold_notes": 1, "notes": []}
+    assert json.loads(b"".join(exported(access=EVERYTHING))) == {"twentyfold_notes": 1, "notes": []}
 
 
 def test_a_note_without_its_attempt_is_named(attempt: Attempt) -> None:
@@ -83,7 +84,7 @@ def test_a_note_without_its_attempt_is_named(attempt: Attempt) -> None:
         for repetition in (7, -1, 2**40)
     ]
     lost.append({"run": "desk\0birch", "task": "a.py:one", "repetition": 0, "label": "x"})
-    report = import_notes(json.dumps({"twentyfold_notes": 1, "notes": lost}).encode())
+    report = import_notes(json.dumps({"twentyfold_notes": 1, "notes": lost}).encode(), access=EVERYTHING)
     assert report == Imported(0, 0, [FiledNote(**note) for note in lost])
 
 
@@ -103,7 +104,7 @@ def test_a_note_without_its_attempt_is_named(attempt: Attempt) -> None:
 )
 def test_a_bad_file_adds_nothing(attempt: Attempt, data: bytes, sentence: str) -> None:
     with pytest.raises(NotesError) as caught:
-        import_notes(data)
+        import_notes(data, access=EVERYTHING)
     assert (str(caught.value).startswith(sentence), Note.objects.count()) == (True, 0)
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from runs.access import EVERYTHING
 from runs.models import Run
 from runs.queries.run_failures import (
     ClaimShares,
@@ -31,7 +32,7 @@ def silent(uid: str, repetition: int, **changes: Any) -> dict[str, Any]:
 
 def test_claims_signatures_fields_and_errors_of_a_run() -> None:
     rows = [*outcomes("a.py:one", "pffe"), *outcomes("b.py:two", "ffpn"), silent("b.py:two", 4)]
-    found = run_failures(store(rows, repetitions=5).pk)
+    found = run_failures(store(rows, repetitions=5).pk, access=EVERYTHING)
     assert found.claims == ClaimShares(
         failed=5, clean=4, wrote=4, looked=0, claimed=0, state_differs=5, wrong=5, missing=0, extra=0
     )
@@ -60,7 +61,7 @@ def test_claims_signatures_fields_and_errors_of_a_run() -> None:
 def test_signatures_are_counted_by_domain_where_there_are_several() -> None:
     tags: dict[str, Any] = {"labels": [], "category": [], "domain": "Depot", "eval_type": None, "skip": False}
     rows = [*outcomes("a.py:one", "ff"), *outcomes("b.py:two", "f", test_tags=tags)]
-    found = run_failures(store(rows).pk)
+    found = run_failures(store(rows).pk, access=EVERYTHING)
     assert found.domains == [
         DomainFailures(name="Depot", failed=1, counts=[1]),
         DomainFailures(name="rental_desk", failed=2, counts=[2]),
@@ -68,16 +69,16 @@ def test_signatures_are_counted_by_domain_where_there_are_several() -> None:
 
 
 def test_nothing_failed_and_nothing_is_stored() -> None:
-    found = run_failures(store(outcomes("a.py:one", "pp")).pk)
+    found = run_failures(store(outcomes("a.py:one", "pp")).pk, access=EVERYTHING)
     assert found.claims == ClaimShares(failed=0)
     assert (found.signatures, found.fields, found.errors, found.quote) == ([], [], [], None)
 
 
 def test_what_is_kept_follows_what_is_stored() -> None:
     run = store(outcomes("a.py:one", "pf"))
-    assert run_failures(run.pk).claims.failed == 1
+    assert run_failures(run.pk, access=EVERYTHING).claims.failed == 1
     store(outcomes("a.py:two", "ff"), run=run.slug)
-    assert run_failures(run.pk).claims.failed == 3
+    assert run_failures(run.pk, access=EVERYTHING).claims.failed == 3
 
 
 @pytest.mark.parametrize("letters", ["pf", "pffffffffffe"])
@@ -85,18 +86,18 @@ def test_queries_do_not_hang_on_the_attempts(letters: str, django_assert_num_que
     run = store(outcomes("a.py:one", letters))
     _failures.clear()
     with django_assert_num_queries(4):
-        run_failures(run.pk)
+        run_failures(run.pk, access=EVERYTHING)
     with django_assert_num_queries(1):
-        run_failures(run.pk)
+        run_failures(run.pk, access=EVERYTHING)
     with django_assert_num_queries(2):
-        run_grid(run.slug, GridView())
+        run_grid(run.slug, GridView(), access=EVERYTHING)
     with django_assert_num_queries(3):
-        run_grid(run.slug, GridView(colour=Colour.SIGNATURE))
+        run_grid(run.slug, GridView(colour=Colour.SIGNATURE), access=EVERYTHING)
 
 
 def test_a_column_stands_on_what_passed() -> None:
     run = store([*outcomes("a.py:one", "fpef"), *outcomes("a.py:two", "pp.p")], repetitions=4)
-    grid = run_grid(run.slug, GridView())
+    grid = run_grid(run.slug, GridView(), access=EVERYTHING)
     (band,) = grid.bands
     assert [(task.name, task.cells) for task in band.tasks] == [("two", "pp.p"), ("one", "fpef")]
     assert dict(band.paths) == {
@@ -110,7 +111,7 @@ def test_a_column_stands_on_what_passed() -> None:
 
 def test_by_repetition_tasks_go_by_name_and_repetition_0_is_on_top() -> None:
     run = store([*outcomes("a.py:one", "fp"), *outcomes("a.py:two", "pp")])
-    (band,) = run_grid(run.slug, GridView(order=Order.REPETITION)).bands
+    (band,) = run_grid(run.slug, GridView(order=Order.REPETITION), access=EVERYTHING).bands
     assert [task.name for task in band.tasks] == ["one", "two"]
     assert dict(band.paths) == {"f": "M0 0h1v1h-1z", "p": "M0 1h1v1h-1zM1 0h1v2h-1z"}
     assert band.lines == "M1 0V2M0 1H2"
@@ -118,7 +119,7 @@ def test_by_repetition_tasks_go_by_name_and_repetition_0_is_on_top() -> None:
 
 def test_by_signature_each_failure_has_the_letter_of_its_signature() -> None:
     run = store([*outcomes("a.py:one", "pf"), silent("a.py:one", 2)])
-    grid = run_grid(run.slug, GridView(colour=Colour.SIGNATURE))
+    grid = run_grid(run.slug, GridView(colour=Colour.SIGNATURE), access=EVERYTHING)
     (task,) = grid.bands[0].tasks
     assert task.cells[0] == "p"
     assert "f" not in task.cells
@@ -132,6 +133,6 @@ def test_a_stack_keeps_its_order() -> None:
 
 def test_an_absurd_number_of_repetitions_is_cut() -> None:
     run = store([make_row(repetition=0), make_row(repetition=700)])
-    grid = run_grid(run.slug, GridView())
+    grid = run_grid(run.slug, GridView(), access=EVERYTHING)
     assert (grid.rows, grid.cut) == (100, True)
     assert Run.objects.get().repetitions == 701

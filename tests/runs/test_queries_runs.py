@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from django.http import Http404
 
+from runs.access import EVERYTHING
 from runs.benchmarks import THINKINGBOX_BENCH
 from runs.models import Run, Task, TaskTally, Upload, UploadState
 from runs.queries.numbers import TaskClass
@@ -13,11 +14,11 @@ pytestmark = pytest.mark.django_db
 
 
 def models(filters: RunFilters) -> list[str]:
-    return [row.model for row in run_list(filters).rows]
+    return [row.model for row in run_list(filters, access=EVERYTHING).rows]
 
 
 def tasks(slug: str, filters: TaskFilters) -> list[str]:
-    return [row.name for row in run_page(slug, filters).tasks]
+    return [row.name for row in run_page(slug, filters, access=EVERYTHING).tasks]
 
 
 def test_runs_are_filtered_and_sorted() -> None:
@@ -30,7 +31,7 @@ def test_runs_are_filtered_and_sorted() -> None:
     assert models(RunFilters(sort="errors")) == ["cedar", "Birch", "alder"]
     assert models(RunFilters(benchmark="desk")) == ["alder", "Birch"]
     assert models(RunFilters(text="BIR")) == ["Birch"]
-    found = run_list(RunFilters(benchmark="desk", text="de"))
+    found = run_list(RunFilters(benchmark="desk", text="de"), access=EVERYTHING)
     assert found.benchmarks == [Choice("", 3, False), Choice("depot", 1, False), Choice("desk", 2, True)]
     assert (found.stored, found.page.total) == (3, 2)
 
@@ -40,17 +41,17 @@ def test_the_list_takes_the_same_queries_for_any_number_of_runs(count: int, djan
     for number in range(count):
         store(outcomes("a.py:one", "pf"), model=f"model {number}")
     with django_assert_num_queries(6):
-        assert len(run_list(RunFilters()).rows) == count
+        assert len(run_list(RunFilters(), access=EVERYTHING).rows) == count
     with django_assert_num_queries(4):  # what was computed is kept
-        assert len(run_list(RunFilters()).rows) == count
+        assert len(run_list(RunFilters(), access=EVERYTHING).rows) == count
 
 
 def test_a_run_that_is_read_names_its_upload() -> None:
     run = store(outcomes("a.py:one", "pf"))
-    assert run_list(RunFilters()).rows[0].reading is None
+    assert run_list(RunFilters(), access=EVERYTHING).rows[0].reading is None
     upload = Upload.objects.create(file_name="more.jsonl", sha256="0", size=100, run=run, state=UploadState.READING)
-    assert run_list(RunFilters()).rows[0].reading == upload.pk
-    assert run_page(run.slug, TaskFilters()).reading == upload.pk
+    assert run_list(RunFilters(), access=EVERYTHING).rows[0].reading == upload.pk
+    assert run_page(run.slug, TaskFilters(), access=EVERYTHING).reading == upload.pk
 
 
 def test_tasks_are_filtered_and_sorted() -> None:
@@ -69,7 +70,7 @@ def test_tasks_are_filtered_and_sorted() -> None:
     assert tasks(slug, TaskFilters(show=TaskClass.INCOMPLETE)) == ["gamma"]
     assert tasks(slug, TaskFilters(domain="desk")) == ["beta"]
     assert tasks(slug, TaskFilters(text="B.PY")) == ["alpha"]
-    page = run_page(slug, TaskFilters(show=TaskClass.ALWAYS))
+    page = run_page(slug, TaskFilters(show=TaskClass.ALWAYS), access=EVERYTHING)
     assert [(choice.value, choice.count, choice.chosen) for choice in page.kinds] == [
         ("", 3, False), ("never", 1, False), ("sometimes", 0, False), ("always", 1, True), ("incomplete", 1, False),
     ]  # fmt: skip
@@ -79,7 +80,7 @@ def test_tasks_are_filtered_and_sorted() -> None:
 
 def test_the_strip_has_a_dot_for_each_expected_repetition() -> None:
     run = store(outcomes("a.py:one", "p.e"), repetitions=5)
-    (task,) = run_page(run.slug, TaskFilters()).tasks
+    (task,) = run_page(run.slug, TaskFilters(), access=EVERYTHING).tasks
     assert (task.verdicts, task.missing, task.expected, task.kind) == ("p.e..", 3, 5, TaskClass.INCOMPLETE)
 
 
@@ -88,9 +89,9 @@ def test_a_run_takes_the_same_queries_for_any_number_of_tasks(count: int, django
     rows = [row for number in range(count) for row in outcomes(f"a.py:task_{number}", "pf")]
     slug = store(rows).slug
     with django_assert_num_queries(7):
-        assert len(run_page(slug, TaskFilters()).tasks) == count
+        assert len(run_page(slug, TaskFilters(), access=EVERYTHING).tasks) == count
     with django_assert_num_queries(5):  # what was computed is kept
-        assert len(run_page(slug, TaskFilters()).tasks) == count
+        assert len(run_page(slug, TaskFilters(), access=EVERYTHING).tasks) == count
 
 
 def test_five_hundred_tasks_are_paged() -> None:
@@ -98,24 +99,26 @@ def test_five_hundred_tasks_are_paged() -> None:
     made = [Task(benchmark=run.benchmark, uid=f"a.py:t{number:03}") for number in range(1, 507)]
     Task.objects.bulk_create(made)
     TaskTally.objects.bulk_create([TaskTally(run=run, task=task, recorded=1, passed=1, verdicts="p") for task in made])
-    page = run_page(run.slug, TaskFilters(page=6))
+    page = run_page(run.slug, TaskFilters(page=6), access=EVERYTHING)
     assert (page.page.first, page.page.last, page.page.total, page.page.next) == (501, 507, 507, None)
     assert (len(page.tasks), page.numbers.tasks) == (7, 507)
-    assert run_page(run.slug, TaskFilters(page=999)).page == page.page
+    assert run_page(run.slug, TaskFilters(page=999), access=EVERYTHING).page == page.page
 
 
 def test_coverage_of_the_benchmark_whose_tasks_are_known() -> None:
     known = sorted(THINKINGBOX_BENCH.uids)[:2]
     rows = [row for uid in (*known, "own.py:task") for row in outcomes(uid, "p")]
-    page = run_page(store(rows).slug, TaskFilters())
+    page = run_page(store(rows).slug, TaskFilters(), access=EVERYTHING)
     assert page.coverage == Coverage(THINKINGBOX_BENCH.name, 507, 2, 1, False)
     claimed = store(outcomes(known[0], "p"), benchmark=THINKINGBOX_BENCH.name)
-    assert run_page(claimed.slug, TaskFilters()).coverage == Coverage(THINKINGBOX_BENCH.name, 507, 1, 0, True)
+    assert run_page(claimed.slug, TaskFilters(), access=EVERYTHING).coverage == Coverage(
+        THINKINGBOX_BENCH.name, 507, 1, 0, True
+    )
     other = store(outcomes("own.py:task", "p"), model="other", benchmark="desk 2")
-    assert run_page(other.slug, TaskFilters()).coverage is None
+    assert run_page(other.slug, TaskFilters(), access=EVERYTHING).coverage is None
 
 
 def test_an_unknown_run_is_not_found() -> None:
     with pytest.raises(Http404):
-        run_page("nothing", TaskFilters())
+        run_page("nothing", TaskFilters(), access=EVERYTHING)
     assert Run.objects.count() == 0

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from django.http import Http404
 
+from runs.access import EVERYTHING
 from runs.models import Attempt
 from runs.queries.tasks import AttemptRow, FirstEffect, TaskText, task_page
 from tests.factories import make_row
@@ -14,7 +15,7 @@ UID = "a.py:one"
 
 def test_attempts_stand_side_by_side_and_missing_ones_as_missing() -> None:
     run = store(outcomes(UID, "pf.e"), repetitions=5)
-    page = task_page(run.slug, UID)
+    page = task_page(run.slug, UID, access=EVERYTHING)
     pks = dict(Attempt.objects.values_list("repetition", "pk"))
     wrong = FirstEffect("wrong", "rentals", "7", "status", "closed", "returned")
     same = {"finish_reason": "done", "steps": 6, "tool_calls": 3, "tool_errors": 1, "tokens": 1280, "duration": 3.25}
@@ -38,40 +39,40 @@ def test_a_replaced_error_stays_as_history() -> None:
     run = store(outcomes(UID, "e"))
     store(outcomes(UID, "p"), run=run.slug)
     old = Attempt.objects.get(current=False).pk
-    (row,) = task_page(run.slug, UID).strip
+    (row,) = task_page(run.slug, UID, access=EVERYTHING).strip
     assert (row.verdict, row.replaced) == ("passed", [old])
 
 
 def test_an_attempt_that_was_not_graded_says_so() -> None:
     run = store(outcomes(UID, "n"))
-    (row,) = task_page(run.slug, UID).strip
+    (row,) = task_page(run.slug, UID, access=EVERYTHING).strip
     assert (row.word, row.evident) == ("Not graded", False)
 
 
 def test_neighbours_follow_the_order_of_uids() -> None:
     run = store([make_row(uid=uid) for uid in ("a.py:b", "a.py:a", "a.py:c")])
-    page = task_page(run.slug, "a.py:b")
+    page = task_page(run.slug, "a.py:b", access=EVERYTHING)
     assert page.previous is not None
     assert page.following is not None
     assert (page.previous.name, page.following.name) == ("a", "c")
-    assert task_page(run.slug, "a.py:a").previous is None
-    assert task_page(run.slug, "a.py:c").following is None
+    assert task_page(run.slug, "a.py:a", access=EVERYTHING).previous is None
+    assert task_page(run.slug, "a.py:c", access=EVERYTHING).following is None
 
 
 @pytest.mark.parametrize("letters", ["f", "fff"])
 def test_a_task_takes_the_same_queries_for_any_number_of_attempts(letters: str, django_assert_num_queries) -> None:  # type: ignore[no-untyped-def]
     run = store(outcomes(UID, letters))
     with django_assert_num_queries(7):
-        assert len(task_page(run.slug, UID).strip) == len(letters)
+        assert len(task_page(run.slug, UID, access=EVERYTHING).strip) == len(letters)
 
 
 def test_many_repetitions_are_paged() -> None:
     run = store(outcomes(UID, "p"), repetitions=250)
-    page = task_page(run.slug, UID, 3)
+    page = task_page(run.slug, UID, 3, access=EVERYTHING)
     assert [row.repetition for row in page.strip] == list(range(200, 250))
 
 
 def test_an_unknown_task_is_not_found() -> None:
     run = store(outcomes(UID, "p"))
     with pytest.raises(Http404):
-        task_page(run.slug, "a.py:two")
+        task_page(run.slug, "a.py:two", access=EVERYTHING)

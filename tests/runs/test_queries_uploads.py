@@ -6,6 +6,7 @@ import pytest
 from django.http import Http404
 from django.utils import timezone
 
+from runs.access import EVERYTHING
 from runs.models import Chunk, ChunkState, Upload, UploadProblem, UploadState
 from runs.queries.uploads import problem_rows, upload_list, upload_row
 from tests.stored import outcomes, upload_of
@@ -15,7 +16,7 @@ pytestmark = pytest.mark.django_db
 
 def test_a_finished_upload_names_its_run_and_what_became_of_its_rows() -> None:
     upload = upload_of(outcomes("a.py:one", "pfe"))
-    row = upload_row(upload.pk)
+    row = upload_row(upload.pk, access=EVERYTHING)
     assert row.run is not None
     assert (row.state, row.tone, row.read, row.stored, row.passed, row.failed, row.errors) == (
         "done",
@@ -32,7 +33,7 @@ def test_a_finished_upload_names_its_run_and_what_became_of_its_rows() -> None:
 
 def test_a_conflict_is_listed() -> None:
     rows = [*outcomes("a.py:one", "p"), *outcomes("a.py:one", "f")]
-    row = upload_row(upload_of(rows).pk)
+    row = upload_row(upload_of(rows).pk, access=EVERYTHING)
     assert (row.not_stored, row.problem_total, row.tone, row.notes) == (1, 1, "warn", 0)
     assert [(problem.line, problem.kind, problem.uid, problem.repetition) for problem in row.problems] == [
         (2, "conflict", "a.py:one", 0)
@@ -48,10 +49,10 @@ def test_only_the_first_problems_are_shown_and_all_are_downloaded() -> None:
             for line in range(60, 0, -1)
         ]
     )
-    listed = upload_list().finished
+    listed = upload_list(access=EVERYTHING).finished
     assert [[problem.line for problem in row.problems] for row in listed] == [[1, 2, 3, 4, 5]] * 2
     assert [row.problem_total for row in listed] == [60, 60]
-    assert len(upload_row(uploads[0].pk).problems) == 50
+    assert len(upload_row(uploads[0].pk, access=EVERYTHING).problems) == 50
     assert [problem.line for problem in problem_rows(uploads[1].pk)] == list(range(1, 61))
 
 
@@ -63,7 +64,7 @@ def test_progress_is_the_share_of_the_file_that_is_stored() -> None:
     Chunk.objects.create(upload=upload, number=0)
     for number, state in enumerate([ChunkState.DONE, ChunkState.DONE, ChunkState.RUNNING, ChunkState.WAITING], start=1):
         Chunk.objects.create(upload=upload, number=number, state=state)
-    row = upload_list().active[0]
+    row = upload_list(access=EVERYTHING).active[0]
     assert (row.moving, row.progress) == (True, 0.25)
     assert row.rate == pytest.approx(300, rel=0.05)
     assert row.seconds_left == pytest.approx(180, rel=0.05)
@@ -71,7 +72,7 @@ def test_progress_is_the_share_of_the_file_that_is_stored() -> None:
 
 def test_an_upload_that_asks_suggests_the_name_of_its_file() -> None:
     upload = Upload.objects.create(file_name="desk.birch-2.jsonl.zst", sha256="0", size=1, state=UploadState.ASKING)
-    row = upload_row(upload.pk)
+    row = upload_row(upload.pk, access=EVERYTHING)
     assert (row.asking, row.suggested_model, row.tone) == (True, "birch-2", "warn")
 
 
@@ -81,7 +82,7 @@ def test_the_list_takes_the_same_queries_for_any_number_of_uploads(count: int, d
         upload_of(outcomes("a.py:one", "pf"), model=f"model {number}")
         Upload.objects.create(file_name=f"{number}", sha256="0", size=1, state=UploadState.READING)
     with django_assert_num_queries(9):
-        found = upload_list()
+        found = upload_list(access=EVERYTHING)
     assert (len(found.active), len(found.finished)) == (count, count)
 
 
@@ -89,11 +90,11 @@ def test_the_history_is_paged() -> None:
     Upload.objects.bulk_create(
         [Upload(file_name=str(number), sha256="0", size=1, state=UploadState.DONE) for number in range(30)]
     )
-    second = upload_list(2)
+    second = upload_list(2, access=EVERYTHING)
     assert (second.page.first, second.page.last, second.page.total) == (26, 30, 30)
     assert [row.file_name for row in second.finished] == ["4", "3", "2", "1", "0"]
 
 
 def test_an_unknown_upload_is_not_found() -> None:
     with pytest.raises(Http404):
-        upload_row(1)
+        upload_row(1, access=EVERYTHING)

@@ -10,6 +10,7 @@ from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from runs import ingest as ingest_module
+from runs.access import EVERYTHING
 from runs.chunks import MOST_TRIES, anything_waits, claim_next, renew, set_exhausted_aside
 from runs.editing import delete_run
 from runs.errors import IngestError
@@ -62,7 +63,7 @@ def numbers(upload: Upload) -> tuple[str, int, int, int, int, int]:
 
 
 def test_a_file_with_its_companion_goes_through_in_chunks(tmp_path: Path, settings: Settings) -> None:
-    upload = accept_upload("desk.birch-2.jsonl", file_of(tmp_path, 10), companion=COMPANION)
+    upload = accept_upload("desk.birch-2.jsonl", file_of(tmp_path, 10), companion=COMPANION, access=EVERYTHING)
     assert upload.state == "waiting"
     assert work_all() == 4
     assert numbers(upload) == ("done", 10, 10, 4, 3, 3)
@@ -73,18 +74,18 @@ def test_a_file_with_its_companion_goes_through_in_chunks(tmp_path: Path, settin
 
 
 def test_without_a_name_for_the_model_it_is_asked_for(tmp_path: Path) -> None:
-    upload = accept_upload("rows.jsonl", file_of(tmp_path, 3))
+    upload = accept_upload("rows.jsonl", file_of(tmp_path, 3), access=EVERYTHING)
     assert (upload.state, anything_waits()) == ("asking", False)
     with pytest.raises(IngestError, match="model's name is missing"):
-        answer_upload(upload, Wishes())
-    answer_upload(upload, Wishes(model="birch-2", repetitions=5))
+        answer_upload(upload, Wishes(), access=EVERYTHING)
+    answer_upload(upload, Wishes(model="birch-2", repetitions=5), access=EVERYTHING)
     assert work_all() == 2
     run = Run.objects.get()
     assert (run.model, run.repetitions, run.repetitions_inferred) == ("birch-2", 5, False)
 
 
 def test_a_file_that_no_reader_knows_fails_at_once_and_is_not_kept(tmp_path: Path, settings: Settings) -> None:
-    upload = accept_upload("picture.jsonl", [b"\x89PNG\r\n\x1a\n" + bytes(50)])
+    upload = accept_upload("picture.jsonl", [b"\x89PNG\r\n\x1a\n" + bytes(50)], access=EVERYTHING)
     assert (upload.state, anything_waits()) == ("failed", False)
     assert "PNG" in upload.error
     assert list(settings.UPLOADS_DIR.iterdir()) == []
@@ -93,12 +94,12 @@ def test_a_file_that_no_reader_knows_fails_at_once_and_is_not_kept(tmp_path: Pat
 def test_a_file_beyond_the_limit_leaves_nothing(tmp_path: Path, settings: Settings) -> None:
     settings.UPLOAD_LIMIT = 10
     with pytest.raises(IngestError, match="larger than 10 bytes"):
-        accept_upload("rows.jsonl", [b"12345678", b"90ab"])
+        accept_upload("rows.jsonl", [b"12345678", b"90ab"], access=EVERYTHING)
     assert list(settings.UPLOADS_DIR.iterdir()) == []
 
 
 def test_a_chunk_taken_over_by_another_worker_stores_nothing_of_the_first(tmp_path: Path, settings: Settings) -> None:
-    accept_upload("desk.birch-2.jsonl", file_of(tmp_path, 4), companion=COMPANION)
+    accept_upload("desk.birch-2.jsonl", file_of(tmp_path, 4), companion=COMPANION, access=EVERYTHING)
     cutting = claim_next()
     assert cutting is not None
     split(cutting, hint=lambda: None)
@@ -118,7 +119,7 @@ def test_a_chunk_taken_over_by_another_worker_stores_nothing_of_the_first(tmp_pa
 
 
 def test_cutting_begun_again_goes_on_behind_the_last_chunk(tmp_path: Path) -> None:
-    upload = accept_upload("desk.birch-2.jsonl", file_of(tmp_path, 10), companion=COMPANION)
+    upload = accept_upload("desk.birch-2.jsonl", file_of(tmp_path, 10), companion=COMPANION, access=EVERYTHING)
     cutting = claim_next()
     assert cutting is not None
 
@@ -138,7 +139,7 @@ def test_cutting_begun_again_goes_on_behind_the_last_chunk(tmp_path: Path) -> No
 
 
 def test_a_stopped_upload_keeps_what_it_has_and_goes_on_when_tried_again(tmp_path: Path) -> None:
-    upload = accept_upload("desk.birch-2.jsonl", file_of(tmp_path, 10), companion=COMPANION)
+    upload = accept_upload("desk.birch-2.jsonl", file_of(tmp_path, 10), companion=COMPANION, access=EVERYTHING)
     for _ in range(2):
         chunk = claim_next()
         assert chunk is not None
@@ -155,7 +156,7 @@ def test_a_stopped_upload_keeps_what_it_has_and_goes_on_when_tried_again(tmp_pat
 
 
 def test_a_chunk_that_ends_its_worker_each_time_is_set_aside_and_the_rest_is_stored(tmp_path: Path) -> None:
-    upload = accept_upload("desk.birch-2.jsonl", file_of(tmp_path, 10), companion=COMPANION)
+    upload = accept_upload("desk.birch-2.jsonl", file_of(tmp_path, 10), companion=COMPANION, access=EVERYTHING)
     cutting = claim_next()
     assert cutting is not None
     split(cutting, hint=lambda: None)
@@ -186,7 +187,9 @@ def test_chunks_in_any_order_give_what_one_pass_gives(tmp_path: Path) -> None:
     data = [write_jsonl(tmp_path / "rows.jsonl", rows).read_bytes()]
     seen = []
     for order in ("number", "-number"):
-        upload = accept_upload("desk.birch-2.jsonl", data, companion=COMPANION, wishes=Wishes(model=f"m{order}"))
+        upload = accept_upload(
+            "desk.birch-2.jsonl", data, companion=COMPANION, wishes=Wishes(model=f"m{order}"), access=EVERYTHING
+        )
         cutting = claim_next()
         assert cutting is not None
         split(cutting, hint=lambda: None)
@@ -206,9 +209,11 @@ def test_chunks_in_any_order_give_what_one_pass_gives(tmp_path: Path) -> None:
 
 def test_two_copies_that_come_in_before_either_is_read_become_one_run(tmp_path: Path) -> None:
     data = file_of(tmp_path, 6)
-    first = accept_upload("desk.birch-2.jsonl", data, companion=COMPANION)
-    second = accept_upload("desk.birch-2.jsonl", data, companion=COMPANION)
-    other = accept_upload("desk.birch-2.jsonl", data, companion=COMPANION, wishes=Wishes(model="birch-3"))
+    first = accept_upload("desk.birch-2.jsonl", data, companion=COMPANION, access=EVERYTHING)
+    second = accept_upload("desk.birch-2.jsonl", data, companion=COMPANION, access=EVERYTHING)
+    other = accept_upload(
+        "desk.birch-2.jsonl", data, companion=COMPANION, wishes=Wishes(model="birch-3"), access=EVERYTHING
+    )
     work_all()
     assert numbers(first) == ("done", 6, 6, 2, 2, 2)
     assert numbers(second) == ("done", 6, 0, 2, 2, 2)
@@ -221,7 +226,7 @@ def test_a_file_with_lines_that_were_not_stored_is_kept_until_its_run_is_deleted
     tmp_path: Path, settings: Settings, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
 ) -> None:
     data = [*file_of(tmp_path, 6), b"not json\n"]
-    upload = accept_upload("desk.birch-2.jsonl", data, companion=COMPANION)
+    upload = accept_upload("desk.birch-2.jsonl", data, companion=COMPANION, access=EVERYTHING)
     work_all()
     assert (numbers(upload)[:3], upload.rejected) == (("done", 6, 6), 1)
     assert [file.read_bytes() for file in settings.UPLOADS_DIR.iterdir()] == [b"".join(data)]
@@ -232,22 +237,26 @@ def test_a_file_with_lines_that_were_not_stored_is_kept_until_its_run_is_deleted
 
 
 def test_what_is_said_of_an_existing_run_holds_or_is_refused(tmp_path: Path) -> None:
-    upload = accept_upload("desk.birch-2.jsonl", file_of(tmp_path, 3), companion=COMPANION)
+    upload = accept_upload("desk.birch-2.jsonl", file_of(tmp_path, 3), companion=COMPANION, access=EVERYTHING)
     work_all()
     run = Run.objects.get()
     assert (run.repetitions, run.repetitions_inferred) == (3, True)
-    accept_upload("desk.birch-2.jsonl", file_of(tmp_path, 3), wishes=Wishes(run=run.slug, repetitions=9))
+    accept_upload(
+        "desk.birch-2.jsonl", file_of(tmp_path, 3), wishes=Wishes(run=run.slug, repetitions=9), access=EVERYTHING
+    )
     work_all()
     run.refresh_from_db()
     assert (run.repetitions, run.repetitions_inferred) == (9, False)
-    few = accept_upload("desk.birch-2.jsonl", file_of(tmp_path, 3), wishes=Wishes(run=run.slug, repetitions=2))
+    few = accept_upload(
+        "desk.birch-2.jsonl", file_of(tmp_path, 3), wishes=Wishes(run=run.slug, repetitions=2), access=EVERYTHING
+    )
     work_all()
     run.refresh_from_db()
     few.refresh_from_db()
     assert (run.repetitions, len(upload_warnings(few))) == (9, 1)
     for wishes in (Wishes(run=run.slug, model="other"), Wishes(run=run.slug, benchmark="other")):
         with pytest.raises(IngestError, match="and 'other' was said"):
-            accept_upload("desk.birch-2.jsonl", file_of(tmp_path, 3), wishes=wishes)
+            accept_upload("desk.birch-2.jsonl", file_of(tmp_path, 3), wishes=wishes, access=EVERYTHING)
     assert numbers(upload)[:3] == ("done", 3, 3)
 
 
@@ -258,4 +267,4 @@ def test_what_is_said_of_an_existing_run_holds_or_is_refused(tmp_path: Path) -> 
 def test_a_name_that_would_be_cut_or_shown_oddly_is_refused(name: str, message: str, tmp_path: Path) -> None:
     for wishes in (Wishes(model=name), Wishes(model="m", benchmark=name)):
         with pytest.raises(IngestError, match=message):
-            accept_upload("rows.jsonl", file_of(tmp_path, 3), wishes=wishes)
+            accept_upload("rows.jsonl", file_of(tmp_path, 3), wishes=wishes, access=EVERYTHING)

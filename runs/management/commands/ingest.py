@@ -13,6 +13,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 from django.db.models import F, Sum
 
+from runs.access import EVERYTHING
 from runs.bundles import read_rows, reader_named
 from runs.bundles.run_metadata import companion_name, suggest_model
 from runs.errors import IngestError, RunsError
@@ -98,7 +99,7 @@ class Command(BaseCommand):
     def _upload(self, path: str, name: str, kept: KeptFile, stream: BinaryIO, wishes: Wishes) -> Upload:
         companion = Path(path).with_name(companion_name(name)) if path != "-" else None
         data = companion.read_bytes() if companion is not None and companion.is_file() else None
-        upload = new_upload(name, kept, companion=data, wishes=wishes)
+        upload = new_upload(name, kept, companion=data, wishes=wishes, access=EVERYTHING)
         if not upload.model and upload.run is None:
             # A file that no reader knows is told so first; its model's name is then beside the point.
             read_rows(stream, name=name, max_line=settings.MAX_LINE)

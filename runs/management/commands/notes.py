@@ -9,6 +9,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from runs.access import EVERYTHING
 from runs.management.foreground import ensure_database
 from runs.notes import NotesError, exported, import_notes
 
@@ -36,14 +37,14 @@ class Command(BaseCommand):
             raise CommandError(f"{path}: {error}") from error
 
     def _export(self, path: str) -> None:
-        text = b"".join(exported())
+        text = b"".join(exported(access=EVERYTHING))
         if path == "-":
             self.stdout.write(text.decode(), ending="")
         else:
             Path(path).write_bytes(text)
 
     def _import(self, data: bytes) -> None:
-        report = import_notes(data)
+        report = import_notes(data, access=EVERYTHING)
         self.stdout.write(
             f"{report.added:,} notes added, {report.same:,} here already, "
             f"{len(report.homeless):,} without their attempt"

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from runs.access import EVERYTHING
 from runs.errors import IngestError
 from runs.management.foreground import ensure_database
 from runs.models import Run
@@ -24,7 +25,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         ensure_database()
         try:
-            chosen = [run_named(slug) for slug in options["runs"]]
+            chosen = [run_named(slug, access=EVERYTHING) for slug in options["runs"]]
         except IngestError as error:
             raise CommandError(str(error)) from error
         for run in chosen or Run.objects.select_related("benchmark").order_by("pk"):

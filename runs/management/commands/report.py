@@ -9,6 +9,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from runs.access import EVERYTHING
 from runs.costs import PriceList, StatedCost, find_price
 from runs.errors import RunsError
 from runs.management.foreground import ensure_database
@@ -53,7 +54,7 @@ class Command(BaseCommand):
             raise CommandError("A stated cost belongs to one run. Report the two runs one after the other.")
         ensure_database()
         try:
-            runs = [run_named(slug) for slug in options["runs"]]
+            runs = [run_named(slug, access=EVERYTHING) for slug in options["runs"]]
             prices = _price_list(options["prices"])
         except RunsError as error:
             raise CommandError(str(error)) from error

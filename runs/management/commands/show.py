@@ -8,6 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from runs.access import EVERYTHING
 from runs.errors import IngestError
 from runs.management.foreground import ensure_database
 from runs.models import Attempt, Run
@@ -28,7 +29,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         ensure_database()
         try:
-            run = run_named(options["run"])
+            run = run_named(options["run"], access=EVERYTHING)
         except IngestError as error:
             raise CommandError(str(error)) from error
         attempt = _attempt(run, options["uid"], options["repetition"])
