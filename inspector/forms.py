@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from django import forms
 from django.db.models import TextChoices
+from django.utils import timezone
 
 from runs.editing import RunChanges
-from runs.models import Run
+from runs.models import Run, Visibility
 from runs.models.run import Weights
 from runs.naming import MOST_REPETITIONS
 from runs.uploads import Wishes
 
-__all__ = ["AnswerForm", "EditRunForm", "LoginForm", "ShareForm", "UploadForm"]
+__all__ = ["AnswerForm", "EditRunForm", "KeepingForm", "LoginForm", "ShareForm", "UploadForm"]
 
 _LONG = {"max_length": "This is longer than %(limit_value)d characters. Shorten it."}
 _COUNT = {
@@ -39,6 +40,7 @@ class UploadForm(forms.Form):
     benchmark = _name(required=False)
     repetitions = _count()
     run = _name(required=False)
+    private = forms.BooleanField(required=False)
 
     def wishes(self) -> Wishes:
         """Of a valid form."""
@@ -47,6 +49,7 @@ class UploadForm(forms.Form):
             benchmark=self.cleaned_data["benchmark"],
             repetitions=self.cleaned_data["repetitions"],
             run=self.cleaned_data["run"],
+            private=self.cleaned_data["private"],
         )
 
 
@@ -83,6 +86,33 @@ class EditRunForm(forms.Form):
     def changes(self) -> RunChanges:
         """Of a valid form."""
         return RunChanges(**self.cleaned_data)
+
+
+class KeepingForm(forms.Form):
+    """Who sees a run, and how long it stays: for its owner to say."""
+
+    visibility = forms.ChoiceField(
+        choices=Visibility.choices, error_messages={"invalid_choice": "Choose one of these.", "required": "Choose one."}
+    )
+    expires_on = forms.DateField(
+        required=False, error_messages={"invalid": "This is no day. Write it as 2026-12-31, or leave it empty."}
+    )
+
+    @staticmethod
+    def facts_of(run: Run) -> dict[str, Any]:
+        expires_on = None if run.expires_at is None else run.expires_at.date()
+        return {"visibility": run.visibility, "expires_on": expires_on}
+
+    def clean_expires_on(self) -> date | None:
+        day: date | None = self.cleaned_data["expires_on"]
+        if day is not None and day <= timezone.now().date():
+            raise forms.ValidationError("This day is here or over. Give a later one, or leave it empty.")
+        return day
+
+    def expires_at(self) -> datetime | None:
+        """Of a valid form: when that day begins, in UTC."""
+        day: date | None = self.cleaned_data["expires_on"]
+        return None if day is None else datetime.combine(day, time(), tzinfo=UTC)
 
 
 class LoginForm(forms.Form):

@@ -1,4 +1,4 @@
-"""Deleting runs: by hand, and when their time is over. Each leaves an entry in the audit log."""
+"""Who sees a run and how long it stays, and deleting it. Each leaves an entry in the audit log."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from inspector.audit import Action, note
 from runs.access import Access
 from runs.editing import Deletion, delete_run
 from runs.errors import IngestError
-from runs.models import Run
+from runs.models import Run, Visibility
 
-__all__ = ["THE_SERVER", "expire_runs", "expired", "remove_run"]
+__all__ = ["THE_SERVER", "expire_runs", "expired", "keep_run", "remove_run"]
 
 logger = logging.getLogger(__name__)
 
@@ -29,6 +29,17 @@ def remove_run(run: Run, access: Access, action: Action = Action.RUN_DELETED) ->
     gone = delete_run(run)
     note(access, action, run.slug, f"{name}: {gone.attempts:,} attempts, {gone.payloads:,} payloads")
     return gone
+
+
+@transaction.atomic
+def keep_run(run: Run, visibility: Visibility, expires_at: datetime | None, access: Access) -> None:
+    """Says who sees a run from now on, and when it is deleted (None: by the server's rule)."""
+    stored = Run.objects.select_for_update().get(pk=run.pk)
+    if stored.visibility != visibility:
+        note(access, Action.VISIBILITY, stored.slug, f"now seen by {visibility.label}")
+    if stored.visibility != visibility or stored.expires_at != expires_at:
+        stored.visibility, stored.expires_at = visibility, expires_at
+        stored.save(update_fields=["visibility", "expires_at", "updated_at"])
 
 
 def expired(now: datetime) -> QuerySet[Run]:

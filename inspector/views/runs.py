@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from django.conf import settings
+from django.db import transaction
 from django.http import HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -10,15 +12,16 @@ from inspector.access import access_of, viewers_too, writers_only
 from inspector.charts.data import Chart
 from inspector.charts.run import TaskLinks, distribution, reliability
 from inspector.filters import run_filters, task_filters
-from inspector.forms import EditRunForm
+from inspector.forms import EditRunForm, KeepingForm
 from inspector.grid_data import grid_data, grid_view
 from inspector.http import HtmxHttpRequest, redirect_to, render_page, wants_part
 from inspector.price_forms import PricingForm
-from inspector.retention import remove_run
+from inspector.retention import keep_run, remove_run
 from runs.demo_runs import load_demo
 from runs.editing import deletion_of, lowest_repetitions
 from runs.errors import IngestError
 from runs.metrics import ErrorRule
+from runs.models import Run, Visibility
 from runs.models.run import Weights
 from runs.prices import PriceError, edit_priced_run
 from runs.queries.numbers import TaskClass
@@ -27,7 +30,7 @@ from runs.queries.run_failures import run_failures
 from runs.queries.run_grid import run_grid
 from runs.queries.runs import RunPage, run_list, run_or_404, run_page
 from runs.queries.uploads import benchmark_names
-from runs.querysets import only_its_owner
+from runs.querysets import only_its_owner, owns
 
 
 @viewers_too
@@ -53,7 +56,7 @@ def detail(request: HtmxHttpRequest, slug: str) -> HttpResponse:
     access = access_of(request)
     page = run_page(slug, task_filters(request.GET), access=access)
     charts = [] if wants_part(request) or not page.numbers.tasks else _charts(page)
-    context: dict[str, object] = {"page": page, "charts": charts}
+    context: dict[str, object] = {"page": page, "charts": charts, "owns": owns(access, page.run.owner)}
     if charts:
         grid = run_grid(slug, grid_view(request.GET), access=access)
         context |= {"grid": grid, "cells": grid_data(grid)}
@@ -81,9 +84,14 @@ def edit(request: HtmxHttpRequest, slug: str) -> HttpResponse:
     posted = request.method == "POST"
     form = EditRunForm(request.POST) if posted else EditRunForm(initial=EditRunForm.facts_of(run))
     pricing = PricingForm(request.POST) if posted else PricingForm(initial=PricingForm.facts_of(run))
-    if posted and form.is_valid() and pricing.is_valid():
+    keeping = _keeping(request, run) if owns(access, run.owner_id) else None
+    said = keeping is not None and keeping.is_bound
+    if posted and form.is_valid() and pricing.is_valid() and (keeping is None or not said or keeping.is_valid()):
         try:
-            edit_priced_run(run, form.changes(), pricing.choice() if "priced_by" in request.POST else None)
+            with transaction.atomic():
+                edit_priced_run(run, form.changes(), pricing.choice() if "priced_by" in request.POST else None)
+                if keeping is not None and said:
+                    keep_run(run, Visibility(keeping.cleaned_data["visibility"]), keeping.expires_at(), access)
         except (IngestError, PriceError) as error:
             form.add_error(None, str(error))
         else:
@@ -96,8 +104,21 @@ def edit(request: HtmxHttpRequest, slug: str) -> HttpResponse:
         "weights": Weights.choices,
         "benchmarks": benchmark_names(access=access),
         "least": lowest_repetitions(run),
+        "keeping": keeping,
+        "owns": keeping is not None,
+        "owner": run.owner.get_username() if run.owner is not None else "",
+        "visibilities": Visibility.choices,
+        "retention": settings.RETENTION_DAYS,
     }
-    return render_page(request, "runs/edit.html", context, status=422 if form.errors or pricing.errors else 200)
+    wrong = form.errors or pricing.errors or (keeping is not None and keeping.errors)
+    return render_page(request, "runs/edit.html", context, status=422 if wrong else 200)
+
+
+def _keeping(request: HtmxHttpRequest, run: Run) -> KeepingForm:
+    """Bound only where the page had it: a program that posts a run's facts leaves the rest as it is."""
+    if request.method == "POST" and "visibility" in request.POST:
+        return KeepingForm(request.POST)
+    return KeepingForm(initial=KeepingForm.facts_of(run))
 
 
 @writers_only

@@ -54,6 +54,8 @@ class ChangedRecord(msgspec.Struct, frozen=True, kw_only=True):
     key: str
     created: bool = False
     removed: bool = False
+    whole: bool = False
+    """It was created, removed or changed as a whole; its fields follow from it."""
     number: int
     fields: list[ChangedField]
 
@@ -150,6 +152,7 @@ def _records(rows: Sequence[tuple[Effect, ChangedField]]) -> list[ChangedRecord]
                 key=key,
                 created=any(effect.before is UNSET for effect in whole),
                 removed=any(effect.after is UNSET for effect in whole),
+                whole=bool(whole),
                 number=pairs[0][1].number,
                 fields=[row for _, row in pairs],
             )

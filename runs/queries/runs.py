@@ -212,6 +212,7 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     is_demo: bool
     is_private: bool
     owner: int | None
+    expires_at: datetime | None
     settings: list[tuple[str, str]]
     """Name and value as text, sorted by name."""
     started_at: datetime | None
@@ -316,6 +317,7 @@ def run_facts(run: Run) -> RunFacts:
         is_demo=run.is_demo,
         is_private=run.visibility == Visibility.PRIVATE,
         owner=run.owner_id,
+        expires_at=run.expires_at,
         settings=sorted((name, _as_text(value)) for name, value in run.settings.items()),
         started_at=run.started_at,
         duration=run.duration,

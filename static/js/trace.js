@@ -265,6 +265,8 @@ const trace = (() => {
 
   function tab(name, options = {}) {
     const shown = name === "steps" ? null : name;
+    // A viewer has no checks and no raw row.
+    if (shown && !$(`[data-panel="${shown}"]`)) return;
     state.tab = name;
     steps.classList.toggle("open", !shown);
     side.closest(".pane").classList.toggle("open", Boolean(shown));
@@ -296,7 +298,7 @@ const trace = (() => {
   }
 
   const start = new URLSearchParams(location.search).get("tab");
-  state.tab = ["state", "checks", "task", "raw"].includes(start) ? start : narrow.matches ? "steps" : "state";
+  state.tab = ["state", "checks", "task", "raw"].includes(start) && $(`[data-panel="${start}"]`) ? start : narrow.matches ? "steps" : "state";
 
   return {
     $, $$, panes, letters, total, steps, side, narrow, state, say, ask, open, select, goto, tab, showSteps, showPanel, filtered, row,
