@@ -1,0 +1,48 @@
+"""Who asks over MCP: the person who started the command, this machine, or the owner of a token."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+
+from runs.access import EVERYTHING, Access
+
+__all__ = ["SCOPE_KEY", "access_of_request", "access_of_token", "bearer"]
+
+SCOPE_KEY = "twentyfold.access"
+"""Where the endpoint leaves the access in a request's ASGI scope."""
+
+
+def access_of_token(text: str) -> Access | None:
+    """What the owner of a bearer token may see; None for one that is unknown, has ended or was revoked.
+
+    There are no tokens yet, so in server mode nobody is let in.
+    """
+    return None
+
+
+def bearer(header: str) -> str:
+    """The token of an `Authorization` header; empty where there is none."""
+    kind, _, token = header.strip().partition(" ")
+    return token.strip() if kind.lower() == "bearer" else ""
+
+
+def access_for_header(header: str) -> Access | None:
+    """None: nobody who may ask. Where nobody has to log in, the machine's own users may see everything."""
+    if not settings.AUTH_REQUIRED:
+        return EVERYTHING
+    token = bearer(header)
+    return access_of_token(token) if token else None
+
+
+def access_of_request(request: Any) -> Access:
+    """Of a request that passed the endpoint. Without one it came over standard input, from who started the command.
+
+    A request that did not pass the endpoint has no access to look up, and fails with KeyError.
+    """
+    if request is None:
+        return EVERYTHING
+    access = request.scope[SCOPE_KEY]
+    assert isinstance(access, Access)
+    return access
