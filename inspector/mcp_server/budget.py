@@ -55,6 +55,9 @@ class Answer(Part):
         """The same with only the first `count` entries of a list."""
         return self.model_copy(update={name: getattr(self, name)[:count]})
 
+    def fits(self) -> bool:
+        return _fits(self, LIMIT)
+
     def noting(self, *notes: str) -> Self:
         return self.model_copy(update={"cut": [*self.cut, *notes]}) if notes else self
 
@@ -94,7 +97,8 @@ def size_of(result: CallToolResult) -> int:
 
 def fitted(made: Answer, limit: int = LIMIT) -> Answer:
     """The answer, shortened until it fits: long texts first, then ends of lists, then all texts."""
-    shown = made
+    if _fits(made, limit):
+        return made
     for width in _WIDTHS:
         shown, was_cut = _clipped(made, width)
         if was_cut:

@@ -12,6 +12,7 @@ from pydantic import Field
 from inspector.mcp_server import reading, run_answers
 from inspector.mcp_server.budget import answer
 from inspector.mcp_server.calling import Ctx, Offset, RunSlug, access_of, page_number, reads, window
+from inspector.mcp_server.quoting import place_of, quote
 from inspector.mcp_server.run_answers import RunComparison, RunReport, RunsAnswer
 from runs.access import Access
 from runs.costs import RunCost
@@ -177,8 +178,8 @@ def _compared(access: Access, row: PairRow) -> run_answers.ComparedTask:
     told = (
         ""
         if found is None
-        else f"{found.kind} {found.table}.{found.field or '(whole row)'}: is {stored_value(found.after) or 'not there'}, "
-        f"required {stored_value(found.required) or 'not there'} ({found.attempts} of {row.candidate.failed} failed)"
+        else f"{found.kind} {quote(place_of(found.table, found.field))}: is {_value(found.after)}, "
+        f"required {_value(found.required)} ({found.attempts} of {row.candidate.failed} failed)"
     )
     return run_answers.ComparedTask(
         task=row.uid,
@@ -188,6 +189,10 @@ def _compared(access: Access, row: PairRow) -> run_answers.ComparedTask:
         candidate=row.candidate.verdicts[:40],
         difference=told,
     )
+
+
+def _value(stored: str) -> str:
+    return quote(stored_value(stored)) if stored else "not there"
 
 
 def _difference(name: str, found: Difference) -> run_answers.Difference:
