@@ -19,6 +19,7 @@ from django.db import close_old_connections
 from django.http import HttpResponse, parse_cookie
 from django.utils.module_loading import import_string
 
+from inspector.mcp_server.endpoint import McpBeside
 from inspector.middleware import STRICT_HEADERS
 from inspector.views.errors import elsewhere, not_logged_in, too_large
 
@@ -181,10 +182,14 @@ async def answer(send: Send, response: HttpResponse) -> None:
 
 
 class HttpOnly:
-    """Django answers HTTP alone; a server that offers start and stop events or web sockets is told so quietly."""
+    """Django answers HTTP alone; a server that offers start and stop events or web sockets is told so quietly.
 
-    def __init__(self, application: Application) -> None:
+    `close` is called at the end of a server that says when it ends.
+    """
+
+    def __init__(self, application: Application, close: Callable[[], Awaitable[None]] | None = None) -> None:
         self._application = application
+        self._close = close
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
@@ -194,6 +199,8 @@ class HttpOnly:
         else:
             while (event := await receive())["type"] != "lifespan.shutdown":
                 await send({"type": f"{event['type']}.complete"})
+            if self._close is not None:
+                await self._close()
             await send({"type": "lifespan.shutdown.complete"})
 
 
@@ -217,8 +224,10 @@ def build() -> Application:
     pages: Application = get_asgi_application()  # type: ignore[assignment]  # Django types a narrower message
     threads, limit = KeptThreads(pages, THREADS), settings.UPLOAD_LIMIT + FORM_FIELDS
     if settings.AUTH_REQUIRED:
-        return HttpOnly(BodyLimit(threads, limit, has_session))
-    return HttpOnly(ThisMachineOnly(BodyLimit(threads, limit)))
+        beside = McpBeside(BodyLimit(threads, limit, has_session))
+        return HttpOnly(beside, beside.close)
+    beside = McpBeside(BodyLimit(threads, limit))
+    return HttpOnly(ThisMachineOnly(beside), beside.close)
 
 
 application = build()

@@ -287,5 +287,5 @@ def _line(access: Access, row: FailureRow) -> FoundLine:
             required=first.required,
         ),
         claim=claim + ("…" if len(row.claim) > _CLAIM or row.claim_cut else ""),
-        excerpts=["".join(piece.text for piece in one.pieces) for one in row.excerpts[:2]],
+        excerpts=[f"step {one.step}: {''.join(piece.text for piece in one.pieces)}" for one in row.excerpts[:2]],
     )

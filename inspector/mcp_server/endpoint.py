@@ -1,0 +1,154 @@
+"""`/mcp` beside the pages: who may ask, from which address, and the SDK's server behind it, started when first asked."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+from asgiref.sync import sync_to_async
+from django.conf import settings
+from django.db import connections
+from django.http.request import split_domain_port, validate_host
+
+from inspector.mcp_server.auth import SCOPE_KEY, access_for_header
+from runs.access import Access
+
+__all__ = ["PATH", "McpBeside"]
+
+PATH = "/mcp"
+_LARGEST = 256 * 1024
+"""Bytes of a request: a call has a few arguments."""
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+logger = logging.getLogger(__name__)
+
+
+class McpBeside:
+    """Answers `/mcp`; everything else is the pages'."""
+
+    def __init__(self, pages: Application) -> None:
+        self._pages = pages
+        self._service = _Service()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["path"].removesuffix("/") != PATH:
+            await self._pages(scope, receive, send)
+            return
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        refused = refusal(headers)
+        if refused is not None:
+            await _say(send, *refused)
+            return
+        access = await sync_to_async(_access_of, thread_sensitive=False)(headers.get("authorization", ""))
+        if access is None:
+            words = "This server asks for a token: send `Authorization: Bearer TOKEN`. An account's page makes tokens."
+            await _say(send, 401, "invalid_token", words)
+            return
+        manager = await self._service.manager()
+        await manager.handle_request({**scope, "path": PATH, SCOPE_KEY: access}, receive, send)
+
+    async def close(self) -> None:
+        await self._service.close()
+
+
+def refusal(headers: MutableMapping[str, str]) -> tuple[int, str, str] | None:
+    """Status, kind and words where a request does not come from where it should: a page of another site that got this
+    server's name to lead here (DNS rebinding), or that sends to it from a browser."""
+    host = headers.get("host", "")
+    name, _ = split_domain_port(host)
+    if not name or not validate_host(name, settings.ALLOWED_HOSTS):
+        return 421, "unknown_host", "This server does not answer under that name. ALLOWED_HOSTS lists its names."
+    origin = headers.get("origin")
+    if origin is not None and origin not in settings.CSRF_TRUSTED_ORIGINS:
+        parts = urlsplit(origin)
+        if parts.scheme not in {"http", "https"} or parts.netloc.casefold() != host.casefold():
+            return 403, "other_origin", "Pages of other sites may not ask this server."
+    return None
+
+
+def _access_of(header: str) -> Access | None:
+    try:
+        return access_for_header(header)
+    finally:
+        connections.close_all()
+
+
+async def _say(send: Send, status: int, kind: str, words: str) -> None:
+    body = json.dumps({"error": kind, "error_description": words}).encode()
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+        (b"cache-control", b"no-store"),
+        (b"x-content-type-options", b"nosniff"),
+    ]
+    if status == 401:
+        headers.append((b"www-authenticate", f'Bearer error="{kind}"'.encode()))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+class _Manager(Protocol):
+    async def handle_request(self, scope: Scope, receive: Receive, send: Send) -> None: ...
+
+
+class _Service:
+    """The SDK's session manager in a task of its own, from the first request to the end of the server.
+
+    It lives in a task group, which must be left by the task that entered it; and nobody waits for its import who only
+    wants a page.
+    """
+
+    def __init__(self) -> None:
+        self._task: asyncio.Task[None] | None = None
+        self._started: asyncio.Future[_Manager] | None = None
+        self._stop = asyncio.Event()
+
+    async def manager(self) -> _Manager:
+        if self._started is None or self._started.get_loop() is not asyncio.get_running_loop():
+            self._stop = asyncio.Event()
+            self._started = asyncio.get_running_loop().create_future()
+            self._task = asyncio.create_task(self._run(self._started, self._stop), name="mcp")
+        return await asyncio.shield(self._started)
+
+    async def close(self) -> None:
+        if self._task is not None:
+            self._stop.set()
+            await self._task
+
+    async def _run(self, started: asyncio.Future[_Manager], stop: asyncio.Event) -> None:
+        try:
+            manager = await asyncio.to_thread(_make_manager)
+        except Exception as error:
+            # The next request tries again.
+            self._started = None
+            started.set_exception(error)
+            raise
+        async with manager.run():
+            started.set_result(manager)
+            await stop.wait()
+
+
+def _make_manager() -> Any:
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager  # noqa: PLC0415 - takes a second
+    from mcp.server.transport_security import TransportSecuritySettings  # noqa: PLC0415
+
+    from inspector.mcp_server.server import make_server  # noqa: PLC0415
+
+    return StreamableHTTPSessionManager(
+        app=make_server()._lowlevel_server,
+        # Each call stands for itself: nothing to keep between calls, and any web process answers any of them.
+        stateless=True,
+        json_response=True,
+        max_request_body_size=_LARGEST,
+        # Host and Origin were checked above, by the settings that hold for the pages.
+        security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+    )
