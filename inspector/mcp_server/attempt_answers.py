@@ -10,8 +10,22 @@ from inspector.mcp_server.budget import Answer, Listed, Part
 from inspector.mcp_server.quoting import QUOTED, block, counted, place_of, quote
 
 __all__ = [
-    "LEGEND", "AttemptChecks", "AttemptOutline", "AttemptSteps", "AttemptText", "CheckLine", "Divergence",
-    "DivergentStep", "EffectLine", "EndLine", "SideLine", "Sibling", "StepLine", "StepPart", "Value", "WhyLine",
+    "LEGEND",
+    "AttemptChecks",
+    "AttemptOutline",
+    "AttemptSteps",
+    "AttemptText",
+    "CheckLine",
+    "Divergence",
+    "DivergentStep",
+    "EffectLine",
+    "EndLine",
+    "Sibling",
+    "SideLine",
+    "StepLine",
+    "StepPart",
+    "Value",
+    "WhyLine",
 ]  # fmt: skip
 
 LEGEND = (
@@ -125,7 +139,9 @@ class AttemptOutline(Answer):
     evidence: str = Field(description="What stands against the claim, in one line; empty where it may not be seen.")
     first_difference: EffectLine | None = Field(description="Null where there is none or it may not be seen.")
     cause_step: int | None = Field(description="The step behind the first difference.")
-    signature: str = Field(description="Why the attempt failed, in a word; empty where it did not or it may not be seen.")
+    signature: str = Field(
+        description="Why the attempt failed, in a word; empty where it did not or it may not be seen."
+    )
     signature_rule: str
     why: list[WhyLine]
     differences: int | None = Field(description="Graded differences; null where they may not be seen.")
@@ -179,7 +195,9 @@ class AttemptSteps(Answer):
 
     def lines(self) -> list[str]:
         more = "" if self.next_first is None else f"; go on with first={self.next_first}"
-        lines = [f"attempt {self.attempt}: {len(self.shown)} of {self.matching:,} fitting steps, {self.steps:,} in all{more}"]
+        lines = [
+            f"attempt {self.attempt}: {len(self.shown)} of {self.matching:,} fitting steps, {self.steps:,} in all{more}"
+        ]
         for step in self.shown:
             lines += step.told()
         return [*lines, f"letters: {self.legend}", QUOTED]

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from inspector.mcp_server.attempt_answers import EffectLine, StepLine, StepPart, Value, WhyLine
 from runs.queries.attempt_state_structs import FieldRow, PassingWrite, RecordCard, StatePanel, TableGroup
 from runs.queries.attempt_structs import AttemptPage
-from runs.queries.attempt_windows import WindowStep
 from runs.queries.attempt_why import WhyPanel
+from runs.queries.attempt_windows import WindowStep
 from runs.queries.values import Shown
 
 __all__ = ["COUNTING", "effects_of", "evidence_words", "step_line", "value_of", "why_lines"]
@@ -95,7 +95,11 @@ def why_lines(why: WhyPanel | None) -> list[WhyLine]:
         return []
     own = [WhyLine(what=_what(line.title, line.place), words=line.words, step=line.step) for line in why.lines]
     labels = [
-        WhyLine(what=f"label {group.value} ({group.title}): {_what(line.title, line.place)}", words=line.words, step=line.step)
+        WhyLine(
+            what=f"label {group.value} ({group.title}): {_what(line.title, line.place)}",
+            words=line.words,
+            step=line.step,
+        )
         for group in why.labels
         for line in group.lines
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import CallToolResult
@@ -99,13 +99,17 @@ def outline_of(access: Access, attempt: int) -> AttemptOutline:
             f"attempt_steps(attempt={attempt}, show='writes', first={following}) goes on."
         )
     if page.steps.errors > _FIRST:
-        notes.append(f"{page.steps.errors - _FIRST:,} failed calls. attempt_steps(attempt={attempt}, show='errors') lists all.")
+        notes.append(
+            f"{page.steps.errors - _FIRST:,} failed calls. attempt_steps(attempt={attempt}, show='errors') lists all."
+        )
     if page.claim is not None and page.claim.cut:
-        notes.append(f"The agent's message. attempt_text(attempt={attempt}, step={page.claim.step}, part='text') is whole.")
+        notes.append(
+            f"The agent's message. attempt_text(attempt={attempt}, step={page.claim.step}, part='text') is whole."
+        )
     return outline.noting(*notes)
 
 
-def _judged(access: Access, page: AttemptPage) -> dict[str, object]:
+def _judged(access: Access, page: AttemptPage) -> dict[str, Any]:
     """What follows from required states and checks; without the right to see them, that it was left out."""
     pk = page.head.pk
     near = [f"attempt_steps(attempt={pk}, first=1) reads the steps from the start."]
@@ -118,7 +122,11 @@ def _judged(access: Access, page: AttemptPage) -> dict[str, object]:
     failing = [effect for effect in effects_of(page.state) if effect.kind in COUNTING]
     first = failing[0] if failing else None
     cause = first.steps[0] if first is not None and first.steps else None
-    following = [] if cause is None else [f"attempt_steps(attempt={pk}, first={max(1, cause - 3)}, count=8) reads around step {cause}."]
+    following = (
+        []
+        if cause is None
+        else [f"attempt_steps(attempt={pk}, first={max(1, cause - 3)}, count=8) reads around step {cause}."]
+    )
     if len(failing) > 1:
         following.append(f"attempt_checks(attempt={pk}) lists all {len(failing)} differences.")
     if _other(page) is not None:
@@ -149,7 +157,9 @@ def attempt_steps(
     count: Annotated[int, Field(ge=1, le=_FIRST, description="Steps to show at most.")] = _LAST,
     show: Annotated[Show, Field(description="Which steps: all, or only some kinds.")] = Show.ALL,
     words: Annotated[str, Field(description="Only steps that hold this text.")] = "",
-    characters: Annotated[int, Field(ge=40, le=4000, description="Characters of each text; fewer fit more steps.")] = 500,
+    characters: Annotated[
+        int, Field(ge=40, le=4000, description="Characters of each text; fewer fit more steps.")
+    ] = 500,
 ) -> Annotated[CallToolResult, AttemptSteps]:
     """A window of an attempt's steps with arguments, responses and messages, each cut at `characters`.
 
@@ -157,14 +167,22 @@ def attempt_steps(
     that was cut.
     """
     found = reading.window_read(
-        access_of(ctx), attempt, first=first, count=count, letters=_LETTERS[show], words=words[:400], characters=characters
+        access_of(ctx),
+        attempt,
+        first=first,
+        count=count,
+        letters=_LETTERS[show],
+        words=words[:400],
+        characters=characters,
     )
     cut = next(((step, text) for step in found.shown for text in step.texts if len(text.text) < text.length), None)
     following = []
     if found.following is not None:
         following.append(f"attempt_steps(attempt={attempt}, first={found.following}, …) goes on.")
     if cut is not None:
-        following.append(f"attempt_text(attempt={attempt}, step={cut[0].index}, part='{cut[1].part}') gives a text in full.")
+        following.append(
+            f"attempt_text(attempt={attempt}, step={cut[0].index}, part='{cut[1].part}') gives a text in full."
+        )
     if not found.matching:
         following.append(f"No step fits. attempt_steps(attempt={attempt}) shows all {found.steps:,}.")
     elif not found.shown:
@@ -198,7 +216,9 @@ def attempt_text(
     if whole is None:
         found = reading.window_read(access, attempt, first=step, count=1, letters="", words="", characters=1)
         if step > found.steps:
-            raise ToolError(f"Attempt {attempt} has {found.steps:,} steps, so there is no step {step}. attempt_steps lists them.")
+            raise ToolError(
+                f"Attempt {attempt} has {found.steps:,} steps, so there is no step {step}. attempt_steps lists them."
+            )
         has = [text.part for text in found.shown[0].texts] if found.shown else []
         raise ToolError(f"Step {step} of attempt {attempt} has no {part.value}. It has: {', '.join(has) or 'no text'}.")
     return answer(_window_of(attempt, step, part.value, whole, start))
@@ -247,7 +267,12 @@ def attempt_checks(
     hidden = page.state.total - len(effects)
     checks = page.checks
     states = [
-        CheckLine(kind="state", name=state.check.name, passed=state.check.passed, message=state.sentence or state.check.message)
+        CheckLine(
+            kind="state",
+            name=state.check.name,
+            passed=state.check.passed,
+            message=state.sentence or state.check.message,
+        )
         for state in checks.states
     ]
     others = [
@@ -268,11 +293,17 @@ def attempt_checks(
         offset=offset,
         shown=len(shown),
         next_offset=end if end < len(effects) else None,
-        next=[f"attempt_steps(attempt={attempt}, first={max(1, at - 3)}, count=8) reads around step {at}." for at in steps[:2]],
+        next=[
+            f"attempt_steps(attempt={attempt}, first={max(1, at - 3)}, count=8) reads around step {at}."
+            for at in steps[:2]
+        ],
     )
     notes = []
     if not everything and hidden:
-        notes.append(f"{hidden:,} effects that are as required or not graded: attempt_checks(attempt={attempt}, everything=true).")
+        notes.append(
+            f"{hidden:,} effects that are as required or not graded. "
+            f"attempt_checks(attempt={attempt}, everything=true) shows them."
+        )
     if len(states) + len(others) > 30:
         notes.append(f"{len(states) + len(others) - 30} checks; the attempt's page lists all.")
     if len(checks.traceback) > 1500:

@@ -61,11 +61,11 @@ class BoardAnswer(Answer):
     title: str = ""
     ranked_by: str = ""
     frozen: bool = False
-    total: int = Field(0, description="Rows in all.")
+    total: int = Field(default=0, description="Rows in all.")
     offset: int = 0
     rows: list[BoardRow] = []
     next_offset: int | None = None
-    method: list[str] = Field([], description="How figures and ranks are made.")
+    method: list[str] = Field(default=[], description="How figures and ranks are made.")
 
     def left_out(self, name: str, count: int) -> BoardAnswer:
         if name != "rows":

@@ -81,7 +81,11 @@ class Listed(Answer):
         """`runs 1 to 20 of 431; the next with offset=20`."""
         if not self.shown:
             return f"no {noun} here, {self.total:,} in all"
-        more = "" if self.next_offset is None else f"; {self.total - self.next_offset:,} more with offset={self.next_offset}"
+        more = (
+            ""
+            if self.next_offset is None
+            else f"; {self.total - self.next_offset:,} more with offset={self.next_offset}"
+        )
         return f"{noun} {self.offset + 1:,} to {self.offset + self.shown:,} of {self.total:,}{more}"
 
 
@@ -122,8 +126,8 @@ def _with_fewer(made: Answer, name: str, how: str, limit: int) -> Answer:
         return made
 
     def keeping(count: int) -> Answer:
-        note = f"{len(entries) - count:,} of {len(entries):,} {name.replace('_', ' ')}. {how.format(next=_next(made, count))}"
-        return made.left_out(name, count).noting(note)
+        gone = f"{len(entries) - count:,} of {len(entries):,} {name.replace('_', ' ')}"
+        return made.left_out(name, count).noting(f"{gone}. {how.format(next=_next(made, count))}")
 
     low, high = least, len(entries) - 1
     while low < high:

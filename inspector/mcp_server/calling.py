@@ -56,7 +56,7 @@ class Window(NamedTuple):
 
     start: int
     end: int
-    fields: dict[str, int | None]
+    fields: dict[str, Any]
 
     def of(self, entries: Sequence[Any]) -> Sequence[Any]:
         return entries[self.start : self.end]

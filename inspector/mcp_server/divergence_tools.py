@@ -36,8 +36,8 @@ def first_divergence(
     """Where two attempts at one task part: the first state-changing call that differs, and the fields in which they end
     otherwise.
 
-    When to call: for a failed attempt of which the cause is not plain from its outline, or to see what a passing one did
-    instead. Next: attempt_steps on either side.
+    When to call: for a failed attempt of which the cause is not plain from its outline, or to see what a passing one
+    did instead. Next: attempt_steps on either side.
     """
     access = access_of(ctx)
     must_evaluate(access, "first_divergence", "read both attempts with attempt_steps.")
@@ -97,8 +97,8 @@ def _divergence(access: Access, left: int, right: int) -> Divergence:
     )
     if first.end.differing > len(made.ends):
         made = made.noting(
-            f"{first.end.differing - len(made.ends):,} more fields in which they end otherwise. attempt_checks(attempt) "
-            "lists the differences of each attempt."
+            f"{first.end.differing - len(made.ends):,} more fields in which they end otherwise. "
+            "attempt_checks(attempt) lists the differences of each attempt."
         )
     return made
 

@@ -1,4 +1,4 @@
-"""`/mcp` beside the pages: who may ask, from which address, and the SDK's server behind it, started when first asked."""
+"""`/mcp` beside the pages: who may ask, from where, and the SDK's server behind it, started when first asked."""
 
 from __future__ import annotations
 

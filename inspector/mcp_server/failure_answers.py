@@ -9,7 +9,19 @@ from pydantic import Field
 from inspector.mcp_server.budget import Answer, Listed, Part
 from inspector.mcp_server.quoting import QUOTED, counted, place_of, quote
 
-__all__ = ["FailureCount", "FailureSummary", "FoundAttempts", "FoundDifference", "FoundGroup", "FoundLine", "WrongField"]
+__all__ = [
+    "FailureCount",
+    "FailureSummary",
+    "FoundAttempts",
+    "FoundDifference",
+    "FoundGroup",
+    "FoundLine",
+    "WrongField",
+]
+
+
+def _value(text: str) -> str:
+    return quote(text) if text else "not there"
 
 
 class FoundDifference(Part):
@@ -17,12 +29,12 @@ class FoundDifference(Part):
     table: str
     key: str = ""
     field: str = Field(description="Empty: a whole row.")
-    after: str = Field(description="The value as JSON, maybe cut; empty: not there.")
+    after: str = Field(description="The value, maybe cut; empty: not there.")
     required: str
 
     def told(self) -> str:
         key = f" key {quote(self.key)}" if self.key else ""
-        values = f": is {quote(self.after) if self.after else 'not there'}, required {quote(self.required) if self.required else 'not there'}"
+        values = f": is {_value(self.after)}, required {_value(self.required)}"
         return f"{self.kind} {quote(place_of(self.table, self.field))}{key}{values if self.field else ' (whole row)'}"
 
 
@@ -46,7 +58,8 @@ class FoundLine(Part):
             facts.insert(0, self.signature)
         if self.differences is not None:
             facts.append(counted(self.differences, "difference"))
-        lines = f"attempt {self.attempt} of run {self.run}: {quote(self.task)} repetition {self.repetition}, {', '.join(facts)}"
+        place = f"attempt {self.attempt} of run {self.run}: {quote(self.task)} repetition {self.repetition}"
+        lines = f"{place}, {', '.join(facts)}"
         if self.first_difference is not None:
             lines += f"; first: {self.first_difference.told()}"
         if self.claim:
@@ -64,8 +77,11 @@ class FoundGroup(Part):
     examples: list[int] = Field(description="Ids of the first few attempts.")
 
     def told(self) -> str:
+        examples = ", ".join(map(str, self.examples))
         what = self.difference.told() if self.difference else quote(self.task) if self.task else "no difference"
-        return f"{counted(self.attempts, 'attempt')} at {counted(self.tasks, 'task')}: {what}; for example attempts {', '.join(map(str, self.examples))}"
+        return (
+            f"{counted(self.attempts, 'attempt')} at {counted(self.tasks, 'task')}: {what}; such as attempts {examples}"
+        )
 
 
 class FailureCount(Part):
@@ -90,7 +106,10 @@ class FoundAttempts(Listed):
     found: list[FoundLine | FoundGroup]
 
     def lines(self) -> list[str]:
-        lines = [f"{counted(self.failed_attempts, 'failed attempt')} at {counted(self.tasks, 'task')} fit; {self.window('entries')}"]
+        lines = [
+            f"{counted(self.failed_attempts, 'failed attempt')} at {counted(self.tasks, 'task')} fit; "
+            f"{self.window('entries')}"
+        ]
         if self.values:
             lines.append("values: " + ", ".join(value.told() for value in self.values))
         return [*lines, *(f"- {one.told()}" for one in self.found), QUOTED]
@@ -107,8 +126,8 @@ class WrongField(Part):
     def told(self) -> str:
         return (
             f"{self.kind} {quote(self.field)} in {counted(self.attempts, 'attempt')} at {counted(self.tasks, 'task')}; "
-            f"most often is {quote(self.after) if self.after else 'not there'}, "
-            f"required {quote(self.required) if self.required else 'not there'}"
+            f"most often is {_value(self.after)}, "
+            f"required {_value(self.required)}"
         )
 
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated
 
-from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import CallToolResult
 from pydantic import Field
 
@@ -30,6 +29,7 @@ from runs.queries.failure_index import Facet
 from runs.queries.failure_rows import FailureRow
 from runs.queries.failures import GROUPS_PER_PAGE, ROWS_PER_PAGE, FailureGroup, FailurePage
 from runs.queries.runs import TaskFilters
+from runs.queries.values import stored_value
 from runs.signatures import Signature
 
 __all__ = ["find_attempts", "run_failures"]
@@ -64,7 +64,9 @@ def run_failures(
     largest group.
     """
     access = access_of(ctx)
-    must_evaluate(access, "run_failures", "find_attempts(run=…) lists the failed attempts, run_report(run) counts them.")
+    must_evaluate(
+        access, "run_failures", "find_attempts(run=…) lists the failed attempts, run_report(run) counts them."
+    )
     page = reading.run_read(access, run, TaskFilters())
     domains = [row.name for row in page.domains]
     if domain and domain not in domains:
@@ -80,8 +82,12 @@ def run_failures(
     groups = [_group(group) for group in found.groups]
     counts = {facet: _counts(found, facet) for facet in (Facet.SIGNATURE, Facet.DOMAIN, Facet.ERRED)}
     where = f", domain={domain!r}" if domain else ""
-    following = [f"attempt_outline(attempt={groups[0].examples[0]}) shows an example of the largest group."] if groups else []
-    following.append(f"find_attempts(run={run!r}{where}, signature=…) lists attempts; field=…, tool=… and words=… work too.")
+    following = (
+        [f"attempt_outline(attempt={groups[0].examples[0]}) shows an example of the largest group."] if groups else []
+    )
+    following.append(
+        f"find_attempts(run={run!r}{where}, signature=…) lists attempts; field=…, tool=… and words=… work too."
+    )
     if found.page.next is not None:
         following.append(f"find_attempts(run={run!r}{where}, group='same', offset={len(groups)}) gives more groups.")
     return answer(
@@ -117,7 +123,6 @@ def run_failures(
     )
 
 
-
 @reads
 def find_attempts(
     ctx: Ctx,
@@ -137,9 +142,13 @@ def find_attempts(
     rubric: Annotated[str, Field(description="A rubric question that failed.")] = "",
     looked_like_success: Annotated[bool | None, Field(description="Whether the attempt looked like a success.")] = None,
     claimed_success: Annotated[bool | None, Field(description="Whether the agent claimed success.")] = None,
-    group: Annotated[Grouping, Field(description="none: attempts. same: by first difference. task: by task.")] = Grouping.NONE,
+    group: Annotated[
+        Grouping, Field(description="none: attempts. same: by first difference. task: by task.")
+    ] = Grouping.NONE,
     sort: Annotated[Sort, Field(description="Order of attempts; - is descending.")] = Sort.TASK,
-    values_of: Annotated[Facet | None, Field(description="Also list the values of this filter with their counts.")] = None,
+    values_of: Annotated[
+        Facet | None, Field(description="Also list the values of this filter with their counts.")
+    ] = None,
     offset: Offset = 0,
 ) -> Annotated[CallToolResult, FoundAttempts]:
     """Searches the failed attempts of all runs by what went wrong and by words in their transcripts. Passed attempts are
@@ -224,14 +233,20 @@ def _following(page: FailurePage, found: list[FoundLine | FoundGroup], given: Ma
         return ["No failed attempt is stored. list_runs() shows what there is."]
     if not found:
         names = [facet.value for facet, value in given.items() if value]
-        return [f"Nothing fits all filters together. Leave one out: {', '.join(names) or 'words'}; or a smaller offset."]
+        return [
+            f"Nothing fits all filters together. Leave one out: {', '.join(names) or 'words'}; or a smaller offset."
+        ]
     first = found[0]
     if isinstance(first, FoundLine):
         return [f"attempt_outline(attempt={first.attempt}) shows the first one."]
-    following = [f"attempt_outline(attempt={first.examples[0]}) shows one of the first group."] if first.examples else []
+    following = (
+        [f"attempt_outline(attempt={first.examples[0]}) shows one of the first group."] if first.examples else []
+    )
     if first.difference is not None:
         place = place_of(first.difference.table, first.difference.field)
-        following.append(f"find_attempts(…, effect='{first.difference.kind}', field={quote(place)}) lists the first group.")
+        following.append(
+            f"find_attempts(…, effect='{first.difference.kind}', field={quote(place)}) lists the first group."
+        )
     return following
 
 
@@ -254,7 +269,11 @@ def _group(group: FailureGroup) -> FoundGroup:
         difference=None
         if found is None
         else FoundDifference(
-            kind=found.kind, table=found.table, field=found.field, after=found.after, required=found.required
+            kind=found.kind,
+            table=found.table,
+            field=found.field,
+            after=stored_value(found.after),
+            required=stored_value(found.required),
         ),
         task=group.task,
         attempts=group.total,
@@ -283,8 +302,8 @@ def _line(access: Access, row: FailureRow) -> FoundLine:
             table=first.table,
             key=first.key,
             field=first.field,
-            after=first.after,
-            required=first.required,
+            after=stored_value(first.after),
+            required=stored_value(first.required),
         ),
         claim=claim + ("…" if len(row.claim) > _CLAIM or row.claim_cut else ""),
         excerpts=[f"step {one.step}: {''.join(piece.text for piece in one.pieces)}" for one in row.excerpts[:2]],

@@ -6,10 +6,21 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from inspector.mcp_server.budget import Answer, Listed, Part
+from inspector.mcp_server.budget import Listed, Part
 from inspector.mcp_server.quoting import QUOTED, counted, money, percent, quote
 
-__all__ = ["ComparedTask", "CostLines", "Difference", "DomainLine", "Figures", "RunComparison", "RunLine", "RunReport", "RunsAnswer", "TaskLine"]
+__all__ = [
+    "ComparedTask",
+    "CostLines",
+    "Difference",
+    "DomainLine",
+    "Figures",
+    "RunComparison",
+    "RunLine",
+    "RunReport",
+    "RunsAnswer",
+    "TaskLine",
+]
 
 
 class Figures(Part):
@@ -95,7 +106,11 @@ class RunReport(Listed):
     tasks: list[TaskLine] = Field(description="Tasks, those that failed most often first.")
 
     def lines(self) -> list[str]:
-        interval = "" if self.interval is None else f"; 95% interval {percent(self.interval[0])} to {percent(self.interval[1])}"
+        interval = (
+            ""
+            if self.interval is None
+            else f"; 95% interval {percent(self.interval[0])} to {percent(self.interval[1])}"
+        )
         cost = self.cost
         amount = money(cost.campaign, cost.currency)
         if cost.campaign is not None:

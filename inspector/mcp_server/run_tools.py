@@ -39,9 +39,10 @@ def list_runs(
     benchmark: Annotated[str, Field(description="Exact name of a benchmark.")] = "",
     offset: Offset = 0,
 ) -> Annotated[CallToolResult, RunsAnswer]:
-    """Lists the stored runs, newest first, with slug, model, benchmark and scores. Start here: other tools take the slug.
+    """Lists the stored runs, newest first, with slug, model, benchmark and scores.
 
-    Next: run_failures(run) for why a run fails, run_report(run) for its figures, compare_runs for two.
+    When to call: first; other tools take the slug. Next: run_failures(run) for why a run fails, run_report(run) for its
+    figures, compare_runs(base, candidate) for two.
     """
     filters = RunFilters(benchmark=benchmark, text=search.strip(), page=page_number(offset, RUNS_PER_PAGE))
     found = reading.runs_read(access_of(ctx), filters)
@@ -58,7 +59,9 @@ def list_runs(
     ]
     following = [f"run_failures(run={run.slug!r}) says why this run fails." for run in runs[:1]]
     if not found.stored:
-        following = ["No run is stored yet. `uv run manage.py ingest FILE` reads a result file, `manage.py demo` an example."]
+        following = [
+            "No run is stored yet. `uv run manage.py ingest FILE` reads a result file, `manage.py demo` an example."
+        ]
     return answer(RunsAnswer(runs=runs, next=following, **part.fields))
 
 
@@ -71,7 +74,7 @@ def run_report(
     errors: Rule = ErrorRule.AS_FAILED,
     offset: Offset = 0,
 ) -> Annotated[CallToolResult, RunReport]:
-    """Figures of one run: pass@1 with its interval, solved at least once, all k, retention, cost, by domain and by task.
+    """Figures of one run, by domain and by task: pass@1 with its interval, solved at least once, all k, retention, cost.
 
     When to call: for numbers. For reasons call run_failures(run). metric_definition(name) says how a figure is made.
     """
@@ -108,7 +111,10 @@ def run_report(
             run_answers.TaskLine(task=row.uid, domain=row.domain, kind=row.kind.value, verdicts=row.verdicts[:40])
             for row in part.of(page.tasks)
         ],
-        next=[f"run_failures(run={run!r}) says why attempts failed.", f"find_attempts(run={run!r}, task=…) lists failures."],
+        next=[
+            f"run_failures(run={run!r}) says why attempts failed.",
+            f"find_attempts(run={run!r}, task=…) lists failures.",
+        ],
         **part.fields,
     )
     return answer(report)

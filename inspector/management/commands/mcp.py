@@ -10,7 +10,9 @@ from django.core.management import BaseCommand
 
 
 class Command(BaseCommand):
-    help = "Speaks MCP over standard input and output, so that a coding agent can ask about the stored runs. Reads only."
+    help = (
+        "Speaks MCP over standard input and output, so that a coding agent can ask about the stored runs. Reads only."
+    )
     requires_system_checks: list[str] = []
 
     def handle(self, *args: Any, **options: Any) -> None:
