@@ -57,8 +57,8 @@ def run_failures(
     run: RunSlug,
     domain: Annotated[str, Field(description="Only this domain, by its exact name; empty: all.")] = "",
 ) -> Annotated[CallToolResult, FailureSummary]:
-    """Why a run fails, in one answer: signatures, domains, fields that are wrong, tools that erred, and the mistakes that
-    most attempts share, each with ids of examples.
+    """Why a run fails, in one answer: signatures, domains, wrong fields, tools that erred, and the mistakes that most
+    attempts share, each with ids of examples.
 
     When to call: first, for "why does run X fail (in domain Y)?". Next: attempt_outline(attempt) of an example of the
     largest group.
@@ -151,8 +151,8 @@ def find_attempts(
     ] = None,
     offset: Offset = 0,
 ) -> Annotated[CallToolResult, FoundAttempts]:
-    """Searches the failed attempts of all runs by what went wrong and by words in their transcripts. Passed attempts are
-    not in it: attempt_outline lists the other repetitions of a task.
+    """Searches the failed attempts of all runs by what went wrong and by words in their transcripts. Passed attempts
+    are not in it: attempt_outline lists the other repetitions of a task.
 
     When to call: to count or collect attempts like one you found. Names are exact; values_of='field' (or 'tool',
     'signature', 'domain' …) lists what there is. Next: attempt_outline(attempt).

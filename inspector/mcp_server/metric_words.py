@@ -70,7 +70,8 @@ _LINES = (
         "What a success costs with the failures paid for.", "Not priced is not 0; null says so.",
     ),
     (
-        "cost_per_dependable_task", "cost per dependable task", "cost of all recorded attempts / tasks that passed all k",
+        "cost_per_dependable_task", "cost per dependable task",
+        "cost of all recorded attempts / tasks that passed all k",
         "What a task that can be relied on costs.", "Null where no task passed all k.",
     ),
 )  # fmt: skip

@@ -1,7 +1,7 @@
 """Text of bundles within an answer's text: always recognisable as quoted, on its own lines or in quotation marks.
 
-A trace may hold sentences that are written to be obeyed. Nothing can keep a reader from reading them; what can be done is
-to let no such text look like a part of the answer itself.
+A trace may hold sentences that are written to be obeyed. Nothing can keep a reader from reading them; what can be
+done is to let no such text look like a part of the answer itself.
 """
 
 from __future__ import annotations

@@ -41,14 +41,15 @@ def diagnose(
 ) -> str:
     """Diagnose the failures of this run."""
     where = f", domain={domain!r}" if domain else ""
-    return f"""Find out why the run {run!r} fails{f" in the domain {domain!r}" if domain else ""}, and say what to change.
+    place = f" in the domain {domain!r}" if domain else ""
+    return f"""Find out why the run {run!r} fails{place}, and say what to change.
 
 1. Call run_failures(run={run!r}{where}). Note the largest groups of attempts with the same first difference.
 2. For an example of each of the three largest groups call attempt_outline(attempt). It names the first wrong field and
    the step behind it.
-3. Read around that step with attempt_steps. If the cause is not plain, call first_divergence(attempt): it compares with
-   an attempt that passed.
-4. Call find_attempts with the same field and effect to see whether other attempts fail the same way for the same reason.
+3. Read around that step with attempt_steps. If the cause is not plain, call first_divergence(attempt): it compares
+   with an attempt that passed.
+4. Call find_attempts with the same field and effect to see whether other attempts fail for the same reason.
 
 Answer with: each cause in a sentence; how many attempts and tasks it explains; for each cause one attempt, the step and
 the field (`table.field`: is, required) that prove it; and what to change in the agent, its tools or its instructions.

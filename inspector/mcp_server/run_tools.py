@@ -74,7 +74,7 @@ def run_report(
     errors: Rule = ErrorRule.AS_FAILED,
     offset: Offset = 0,
 ) -> Annotated[CallToolResult, RunReport]:
-    """Figures of one run, by domain and by task: pass@1 with its interval, solved at least once, all k, retention, cost.
+    """Figures of one run, by domain and by task: pass@1 with its interval, solved at least once, all k, cost.
 
     When to call: for numbers. For reasons call run_failures(run). metric_definition(name) says how a figure is made.
     """

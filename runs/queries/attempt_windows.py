@@ -8,6 +8,7 @@ from runs.models import Attempt
 from runs.payloads import load_evidence, load_record
 from runs.queries.attempt_detail import part_text
 from runs.queries.attempt_steps import letters_of
+from runs.queries.values import json_line
 from runs.records import Step
 
 __all__ = ["StepText", "StepWindow", "WindowStep", "attempt_window", "step_parts"]
@@ -80,8 +81,10 @@ def attempt_window(
 
 
 def step_parts(step: Step) -> dict[str, str]:
-    """The texts that a step has."""
+    """The texts that a step has, arguments on one line."""
     found = {name: part_text(step, name) for name in ("arguments", "response", "text")}
+    if found["arguments"] is not None and not isinstance(step.arguments, str):
+        found["arguments"] = json_line(step.arguments)
     return {name: text for name, text in found.items() if text is not None}
 
 
