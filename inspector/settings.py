@@ -224,5 +224,7 @@ LOGGING = {
         # One line a message received and done would be all there is to read.
         "celery.worker.strategy": {"level": "WARNING"},
         "celery.app.trace": {"level": "WARNING"},
+        # Likewise a line for each message of an agent.
+        "mcp": {"level": "WARNING"},
     },
 }

@@ -141,7 +141,18 @@ def _next(made: Answer, count: int) -> int:
 
 
 def _fits(made: Answer, limit: int) -> bool:
-    return size_of(_result(made)) <= limit
+    return _least(made) <= limit and size_of(_result(made)) <= limit
+
+
+def _least(value: Any) -> int:
+    """Bytes that the structured content takes at least: what is far too long need not be written to know it."""
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, list):
+        return sum(_least(item) + 1 for item in value)
+    if isinstance(value, BaseModel):
+        return sum(_least(getattr(value, name)) + len(name) for name in type(value).model_fields)
+    return 1
 
 
 def _result(made: Answer) -> CallToolResult:

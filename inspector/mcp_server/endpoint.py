@@ -53,6 +53,10 @@ class McpBeside:
             words = "This server asks for a token: send `Authorization: Bearer TOKEN`. An account's page makes tokens."
             await _say(send, 401, "invalid_token", words)
             return
+        if scope["method"] != "POST":
+            # Nothing is sent that was not asked for, so a stream that a client holds open would stay empty.
+            await _say(send, 405, "method_not_allowed", "Send a message of the protocol with POST.")
+            return
         manager = await self._service.manager()
         await manager.handle_request({**scope, "path": PATH, SCOPE_KEY: access}, receive, send)
 
@@ -90,6 +94,8 @@ async def _say(send: Send, status: int, kind: str, words: str) -> None:
         (b"cache-control", b"no-store"),
         (b"x-content-type-options", b"nosniff"),
     ]
+    if status == 405:
+        headers.append((b"allow", b"POST"))
     if status == 401:
         headers.append((b"www-authenticate", f'Bearer error="{kind}"'.encode()))
     await send({"type": "http.response.start", "status": status, "headers": headers})
