@@ -26,7 +26,7 @@ class Asked(NamedTuple):
     size: int
 
 
-def ask(tool: Callable[..., Any], access: Access = EVERYTHING, **arguments: Any) -> Asked:
+def ask(tool: Callable[..., Any], access: Access = EVERYTHING, /, **arguments: Any) -> Asked:
     """Arguments are checked and filled up as the SDK does it, and the answer against the schema that clients get.
 
     The test's own connection stays open: the tool is called without what gives it back.

@@ -1,0 +1,102 @@
+"""Who may ask `/mcp`, by the layer alone."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from pytest_django import Settings
+
+from inspector.asgi import Message, Receive, Scope, Send
+from inspector.mcp_server import auth
+from inspector.mcp_server.auth import SCOPE_KEY, access_of_request
+from inspector.mcp_server.endpoint import McpBeside, refusal
+from runs.access import EVERYTHING, Access
+from tests.inspector.test_asgi import answer_to, parts
+
+VERA = Access(evaluates=True, user=7, name="vera")
+
+
+async def page(scope: Scope, receive: Receive, send: Send) -> None:
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": scope["path"].encode()})
+
+
+def asked(beside: McpBeside, path: str = "/mcp", **headers: str) -> list[Message]:
+    named = [(name.encode(), value.encode()) for name, value in {"host": "localhost", **headers}.items()]
+    scope: Scope = {"type": "http", "method": "POST", "path": path, "headers": named}
+    return answer_to(beside, scope, parts(2))
+
+
+class Manager:
+    """Stands for the SDK's: says who was let in."""
+
+    async def handle_request(self, scope: Scope, receive: Receive, send: Send) -> None:
+        access = scope[SCOPE_KEY]
+        await page({"path": f"{access.name} {access.evaluates}"}, receive, send)
+
+
+@pytest.fixture
+def beside(monkeypatch: pytest.MonkeyPatch) -> McpBeside:
+    made = McpBeside(page)
+
+    async def manager() -> Manager:
+        return Manager()
+
+    monkeypatch.setattr(made._service, "manager", manager)
+    return made
+
+
+@pytest.mark.parametrize("path", ["/", "/mcpx", "/mcp/x", "/share/mcp"])
+def test_other_paths_are_pages(beside: McpBeside, path: str) -> None:
+    assert asked(beside, path)[1]["body"] == path.encode()
+
+
+def test_a_token_tells_who_asks_in_server_mode(
+    beside: McpBeside, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.AUTH_REQUIRED = True
+    monkeypatch.setattr(auth, "access_of_token", {"good": VERA}.get)
+    assert asked(beside, authorization="Bearer good")[1]["body"] == b"vera True"
+    assert asked(beside, authorization="bearer  good ")[1]["body"] == b"vera True"
+    for header in ("Bearer bad", "Bearer", "", "good", "Basic good"):
+        sent = asked(beside, authorization=header)
+        assert (sent[0]["status"], json.loads(sent[1]["body"])["error"]) == (401, "invalid_token")
+        assert dict(sent[0]["headers"])[b"www-authenticate"] == b'Bearer error="invalid_token"'
+
+
+def test_without_login_a_token_is_not_looked_at(beside: McpBeside) -> None:
+    assert asked(beside)[1]["body"] == b" True"
+    assert asked(beside, authorization="Bearer bad")[1]["body"] == b" True"
+
+
+def test_a_request_that_did_not_pass_the_layer_has_no_access() -> None:
+    class Bare:
+        scope: Scope = {}
+
+    assert access_of_request(None) == EVERYTHING
+    with pytest.raises(KeyError):
+        access_of_request(Bare())
+
+
+@pytest.mark.parametrize(
+    ("host", "origin", "status"),
+    [
+        ("localhost:8000", None, None),
+        ("localhost:8000", "http://localhost:8000", None),
+        ("evals.example.com", "https://evals.example.com", None),
+        ("evals.example.com", "https://proxy.example.com", None),
+        ("localhost:8000", "http://localhost:9000", 403),
+        ("localhost:8000", "file://localhost:8000", 403),
+        ("localhost:8000", "", 403),
+        ("other.example.com", None, 421),
+        ("", None, 421),
+    ],
+)
+def test_host_and_origin_are_those_of_the_pages(
+    settings: Settings, host: str, origin: str | None, status: int | None
+) -> None:
+    settings.ALLOWED_HOSTS = ["localhost", "evals.example.com"]
+    settings.CSRF_TRUSTED_ORIGINS = ["https://proxy.example.com"]
+    found = refusal({"host": host} | ({} if origin is None else {"origin": origin}))
+    assert (None if found is None else found[0]) == status
