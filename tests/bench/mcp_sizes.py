@@ -30,9 +30,8 @@ def main() -> int:
         mine = [entry for entry in sizes if entry[0] == name]
         largest = max(mine, key=lambda entry: entry[1])
         slowest = max(entry[3] for entry in mine)
-        print(
-            f"{name:18} {len(mine):5} {min(e[1] for e in mine):7,} {largest[1]:7,} {largest[2]:7,} {slowest * 1000:6.0f}"
-        )
+        least = min(entry[1] for entry in mine)
+        print(f"{name:18} {len(mine):5} {least:7,} {largest[1]:7,} {largest[2]:7,} {slowest * 1000:6.0f}")
     over = [entry for entry in sizes if entry[1] >= LIMIT]
     print(f"{len(over)} of {len(sizes)} answers have {LIMIT:,} bytes or more.")
     return 1 if over else 0
