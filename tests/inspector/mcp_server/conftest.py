@@ -9,7 +9,6 @@ import socket
 import subprocess
 import sys
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -112,8 +111,8 @@ def serve(folder: Path, **settings: str) -> Iterator[str]:
 def wait_for(address: str) -> None:
     for _ in range(300):
         try:
-            urllib.request.urlopen(address, timeout=5).close()
-        except (urllib.error.URLError, ConnectionError):
+            urllib.request.urlopen(address, timeout=30).close()
+        except OSError:
             time.sleep(0.1)
         else:
             return
