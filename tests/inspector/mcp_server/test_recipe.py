@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -54,9 +56,14 @@ def test_the_address_and_the_header_reach_a_server(server: str, entry: dict[str,
     async def noted(request: httpx2.Request) -> None:
         sent.append(request.headers.get("Authorization"))
 
-    def client() -> Client:
-        http = httpx2.AsyncClient(headers=entry.get("headers", {}), event_hooks={"request": [noted]}, timeout=60)
-        return Client(streamable_http_client(address, http_client=http))
+    @asynccontextmanager
+    async def client() -> AsyncIterator[Client]:
+        headers = entry.get("headers", {})
+        async with (
+            httpx2.AsyncClient(headers=headers, event_hooks={"request": [noted]}, timeout=60) as http,
+            Client(streamable_http_client(address, http_client=http)) as made,
+        ):
+            yield made
 
     assert apart(names, client) == NAMES
     assert set(sent) == {entry.get("headers", {}).get("Authorization")}
