@@ -24,6 +24,7 @@ from inspector.mcp_server.calling import AttemptId, Ctx, Offset, access_of, read
 from inspector.mcp_server.refusals import must_evaluate
 from runs.access import Access
 from runs.queries.attempt_structs import AttemptPage
+from runs.queries.attempt_viewed import ViewedAttempt
 from runs.queries.attempts import AttemptView
 
 __all__ = ["attempt_checks", "attempt_outline", "attempt_steps", "attempt_text", "outline_of"]
@@ -65,7 +66,12 @@ def attempt_outline(ctx: Ctx, attempt: AttemptId) -> Annotated[CallToolResult, A
 
 
 def outline_of(access: Access, attempt: int) -> AttemptOutline:
-    page = reading.attempt_read(access, attempt, AttemptView(everything=True))
+    page = (
+        reading.attempt_read(access, attempt, AttemptView(everything=True))
+        if access.evaluates
+        else reading.viewed_read(access, attempt)
+    )
+    claim = page.claim if isinstance(page, AttemptPage) else None
     user = reading.window_read(access, attempt, first=1, count=1, letters="u", words="", characters=500)
     writes = reading.window_read(access, attempt, first=1, count=_WRITES, letters="wx", words="", characters=240)
     letters = page.steps.letters
@@ -79,15 +85,15 @@ def outline_of(access: Access, attempt: int) -> AttemptOutline:
         verdict=page.head.word.lower(),
         finish_reason=page.head.finish_reason,
         request=next((text.text for step in user.shown for text in step.texts), ""),
-        claim="" if page.claim is None else page.claim.text,
-        claim_step=None if page.claim is None else page.claim.step,
+        claim="" if claim is None else claim.text,
+        claim_step=None if claim is None else claim.step,
         steps=page.steps.total,
         letters=letters if len(letters) <= 1200 else f"{letters[:1200]}… (+{len(letters) - 1200:,} steps)",
         writes=[step_line(step) for step in told],
         error_steps=[at for at, letter in enumerate(letters, 1) if letter in "ex"][:_FIRST],
         siblings=[Sibling(repetition=dot.repetition, attempt=dot.pk, verdict=dot.word) for dot in page.head.dots],
-        passing=_other(page),
-        **_judged(access, page),
+        passing=_other(page) if isinstance(page, AttemptPage) else None,
+        **_judged(page),
     )
     notes = []
     if len(letters) > 1200:
@@ -102,18 +108,16 @@ def outline_of(access: Access, attempt: int) -> AttemptOutline:
         notes.append(
             f"{page.steps.errors - _FIRST:,} failed calls. attempt_steps(attempt={attempt}, show='errors') lists all."
         )
-    if page.claim is not None and page.claim.cut:
-        notes.append(
-            f"The agent's message. attempt_text(attempt={attempt}, step={page.claim.step}, part='text') is whole."
-        )
+    if claim is not None and claim.cut:
+        notes.append(f"The agent's message. attempt_text(attempt={attempt}, step={claim.step}, part='text') is whole.")
     return outline.noting(*notes)
 
 
-def _judged(access: Access, page: AttemptPage) -> dict[str, Any]:
+def _judged(page: AttemptPage | ViewedAttempt) -> dict[str, Any]:
     """What follows from required states and checks; without the right to see them, that it was left out."""
     pk = page.head.pk
     near = [f"attempt_steps(attempt={pk}, first=1) reads the steps from the start."]
-    if not access.evaluates:
+    if isinstance(page, ViewedAttempt):
         hidden = "Checks, differences and signature: the token needs the scope `evaluate`."
         return {
             "evidence": "", "first_difference": None, "cause_step": None, "signature": "", "signature_rule": "",

@@ -6,20 +6,13 @@ from typing import Any
 
 from django.conf import settings
 
+from inspector.tokens import access_of_token
 from runs.access import EVERYTHING, Access
 
-__all__ = ["SCOPE_KEY", "access_of_request", "access_of_token", "bearer"]
+__all__ = ["SCOPE_KEY", "access_for_header", "access_of_request", "bearer"]
 
 SCOPE_KEY = "twentyfold.access"
 """Where the endpoint leaves the access in a request's ASGI scope."""
-
-
-def access_of_token(text: str) -> Access | None:
-    """What the owner of a bearer token may see; None for one that is unknown, has ended or was revoked.
-
-    There are no tokens yet, so in server mode nobody is let in.
-    """
-    return None
 
 
 def bearer(header: str) -> str:

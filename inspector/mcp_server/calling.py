@@ -7,8 +7,10 @@ from collections.abc import Callable, Sequence
 from threading import BoundedSemaphore
 from typing import Annotated, Any, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
+from django.core.exceptions import PermissionDenied
 from django.db import connections
 from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
 from pydantic import Field
 
@@ -45,6 +47,8 @@ def reads(tool: Callable[P, R]) -> Callable[P, R]:
         with _AT_ONCE:
             try:
                 return tool(*args, **kwargs)
+            except PermissionDenied as error:
+                raise ToolError(f"{error} This needs a token with the scope `evaluate` of an evaluator.") from error
             finally:
                 connections.close_all()
 

@@ -37,8 +37,6 @@ __all__ = ["find_attempts", "run_failures"]
 _SHOWN_COUNTS = 8
 _CLAIM = 160
 _LISTED_VALUES = 60
-OPEN_FACETS = frozenset({Facet.RUN, Facet.MODEL, Facet.DOMAIN, Facet.TASK, Facet.TOOL, Facet.ERRED, Facet.FINISH})
-"""Facets that say nothing of required states."""
 
 
 class Sort(StrEnum):
@@ -165,14 +163,7 @@ def find_attempts(
         Facet.LOOKED: _yes(looked_like_success), Facet.CLAIMED: _yes(claimed_success),
     }  # fmt: skip
     chosen = {facet: (value,) for facet, value in given.items() if value}
-    asked = {*chosen, *([values_of] if values_of else [])}
-    if not access.evaluates and (asked - OPEN_FACETS or group is Grouping.SAME or sort is Sort.MOST_DIFFERENCES):
-        must_evaluate(
-            access,
-            "find_attempts with signature, label, effect, table, field, rubric, looked_like_success, claimed_success, "
-            "group='same' or sort='-differences'",
-            "filter by run, model, domain, task, tool, erred, finish and words.",
-        )
+    must_evaluate(access, "find_attempts", "run_report(run) and attempt_outline(attempt).")
     size = ROWS_PER_PAGE if group is Grouping.NONE else GROUPS_PER_PAGE
     filters = FailureFilters(
         chosen=chosen,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from runs.models import Attempt
-from runs.payloads import load_evidence, load_record
+from runs.access import Access
 from runs.queries.attempt_detail import part_text
 from runs.queries.attempt_steps import letters_of
+from runs.queries.attempts import attempt_seen, open_attempt
 from runs.queries.values import json_line
 from runs.records import Step
 
@@ -50,15 +50,16 @@ class StepWindow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def attempt_window(
-    pk: int, *, first: int, count: int, letters: str = "", words: str = "", characters: int = 600
+    pk: int, *, first: int, count: int, letters: str = "", words: str = "", characters: int = 600, access: Access
 ) -> StepWindow | None:
     """Up to `count` steps from step `first` on, with `letters` only those of these kinds, with `words` only those that
     hold them. None when there is no such attempt. One query."""
-    attempt = Attempt.objects.select_related("run", "task", "trace").filter(pk=pk, trace__isnull=False).first()
+    attempt = attempt_seen(pk, access)
     if attempt is None:
         return None
-    record = load_record(attempt.trace)
-    known = letters_of(record.steps, load_evidence(attempt.trace).graded.write_steps)
+    opened = open_attempt(attempt, access)
+    record = opened.record
+    known = letters_of(record.steps, opened.graded.write_steps)
     wanted = words.casefold()
     fitting = [
         step

@@ -109,7 +109,7 @@ def serve(folder: Path, **settings: str) -> Iterator[str]:
 
 
 def wait_for(address: str) -> None:
-    for _ in range(300):
+    for _ in range(1200):
         try:
             urllib.request.urlopen(address, timeout=30).close()
         except OSError:

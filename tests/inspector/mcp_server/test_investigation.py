@@ -11,6 +11,7 @@ from inspector.mcp_server.attempt_tools import attempt_outline, attempt_steps
 from inspector.mcp_server.divergence_tools import first_divergence
 from inspector.mcp_server.failure_tools import find_attempts, run_failures
 from inspector.mcp_server.run_tools import list_runs
+from runs.access import EVERYTHING
 from runs.ingest import ingest_file
 from runs.uploads import KeptFile, Wishes, new_upload
 from tests.inspector.mcp_server.asking import ask
@@ -25,7 +26,7 @@ def test_six_calls_lead_from_a_run_to_the_step_and_the_field(shared: Path) -> No
     kept = KeptFile("", "0" * 64, path.stat().st_size)
     wishes = Wishes(model="delta-medium", benchmark="five-domains")
     with path.open("rb") as file:
-        ingest_file(new_upload(path.name, kept, wishes=wishes), file)
+        ingest_file(new_upload(path.name, kept, wishes=wishes, access=EVERYTHING), file)
 
     runs = ask(list_runs, search="delta")
     summary = ask(run_failures, run=runs.data["runs"][0]["slug"], domain="retail")
