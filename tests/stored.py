@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from runs.access import EVERYTHING
+from runs.access import EVERYTHING, Access
 from runs.ingest import ingest_file
 from runs.models import Run, Upload
 from runs.uploads import KeptFile, Wishes, new_upload
@@ -26,12 +26,14 @@ def outcomes(uid: str, letters: str, **changes: Any) -> list[dict[str, Any]]:
     ]
 
 
-def upload_of(rows: Iterable[dict[str, Any]], *, file_name: str = "desk.birch.jsonl", **wishes: Any) -> Upload:
-    """Reads rows in the foreground, as a file of this name."""
+def upload_of(
+    rows: Iterable[dict[str, Any]], *, file_name: str = "desk.birch.jsonl", access: Access = EVERYTHING, **wishes: Any
+) -> Upload:
+    """Reads rows in the foreground, as a file of this name that somebody sends."""
     data = "".join(json.dumps(row) + "\n" for row in rows).encode()
     kept = KeptFile("", f"{hash(data) & (2**64 - 1):064x}", len(data))
     wanted = Wishes(**{"model": "birch", "benchmark": "desk", **wishes})
-    return ingest_file(new_upload(file_name, kept, wishes=wanted, access=EVERYTHING), io.BytesIO(data))
+    return ingest_file(new_upload(file_name, kept, wishes=wanted, access=access), io.BytesIO(data))
 
 
 def store(rows: Iterable[dict[str, Any]], **wishes: Any) -> Run:

@@ -30,7 +30,7 @@ from runs.queries.attempts import (
     task_of,
 )
 from runs.queries.values import Shown, ValueKind, shown
-from runs.records import Effect, GradedAttempt
+from runs.records import Effect, GradedAttempt, StateSource
 
 __all__ = ["VIEWED_TABS", "ChangedField", "ChangedRecord", "ChangedTable", "Changes", "ViewedAttempt", "viewed_attempt"]
 
@@ -127,7 +127,7 @@ def changes_of(graded: GradedAttempt, *, everything: bool = False) -> Changes:
     fields = [(effect, row) for number, effect in found for row in _fields(number, effect)]
     listed = fields if everything else fields[:MOST]
     return Changes(
-        recorded=bool(graded.servers) and all(server.before_recorded for server in graded.servers),
+        recorded=graded.state_source is StateSource.RECORDED,
         tables=[
             ChangedTable(server=server, table=table, records=_records(list(rows)))
             for (server, table), rows in groupby(listed, key=lambda pair: (pair[0].server, pair[0].table))

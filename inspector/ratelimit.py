@@ -1,0 +1,87 @@
+"""How many requests a minute somebody may send: a bucket for each token or address, in this process's memory.
+
+In memory, since a count in the database would cost each reading request a write. So several web server processes each
+count by themselves.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from threading import Lock
+from typing import NamedTuple
+
+from django.conf import settings
+from django.http import HttpRequest
+
+from inspector.access import bearer_token
+
+__all__ = ["Buckets", "Turn", "take_turn"]
+
+_MOST_KNOWN = 10_000
+"""Of more, those that asked longest ago are forgotten: they had their buckets full again."""
+
+
+class Turn(NamedTuple):
+    """Whether a request may be answered, and what its sender is told."""
+
+    allowed: bool
+    limit: int
+    """Requests a minute; 0: as many as they like."""
+    left: int
+    """That may follow at once."""
+    wait: int
+    """Seconds until the next one is answered, at least 1 where this one is not."""
+
+    @property
+    def sentence(self) -> str:
+        seconds = f"{self.wait} second{'s' if self.wait != 1 else ''}"
+        return f"More than {self.limit:,} requests a minute came from here. Send the next one in {seconds}."
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """For the answer, whether the request is allowed or not."""
+        if not self.limit:
+            return {}
+        told = {"RateLimit-Limit": str(self.limit), "RateLimit-Remaining": str(self.left)}
+        return told if self.allowed else {**told, "Retry-After": str(self.wait)}
+
+
+class Buckets:
+    """Each sender has a bucket of `limit` turns that fills up again within a minute."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = Lock()
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        """Sender → turns left, and when that was."""
+
+    def take(self, sender: str, limit: int) -> Turn:
+        """One turn. Of a sender whose bucket is empty nothing is taken."""
+        if limit <= 0:
+            return Turn(True, 0, 0, 0)
+        now, rate = self._clock(), limit / 60
+        with self._lock:
+            left, then = self._buckets.pop(sender, (float(limit), now))
+            left = min(float(limit), left + (now - then) * rate)
+            allowed = left >= 1
+            if allowed:
+                left -= 1
+            self._buckets[sender] = left, now
+            while len(self._buckets) > _MOST_KNOWN:
+                self._buckets.popitem(last=False)
+        wait = 0 if allowed else max(1, -int(-(1 - left) // rate))
+        return Turn(allowed, limit, int(left), wait)
+
+
+_buckets = Buckets()
+
+
+def take_turn(request: HttpRequest) -> Turn:
+    """A turn of who sent the request: the token it came with, live or not, else the address it came from."""
+    text = bearer_token(request)
+    sender = f"token {text}" if text is not None else f"address {request.META.get('REMOTE_ADDR', '')}"
+    # No token is kept in the clear.
+    return _buckets.take(hashlib.sha256(sender.encode(errors="replace")).hexdigest(), settings.API_RATE)

@@ -1,0 +1,203 @@
+"""Every route, asked by everybody, against the table of docs/access.md; and no answer has what its reader must not see.
+
+A new route needs a row there. A new kind of reader is a column there, and an entry in `READERS`.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from django.db import transaction
+from django.http.response import HttpResponseBase
+from django.test import Client
+from pytest_django import Settings
+
+from tests.inspector.access_scene import HIDDEN, SECRET, Scene, all_routes, make_scene, text_of
+from tests.inspector.server_mode import turn_login_on
+
+pytestmark = pytest.mark.django_db
+
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "access.md"
+
+
+class Reader(NamedTuple):
+    who: str
+    """As the scene calls them; their client and things are the scene's."""
+    theirs: bool = False
+    """Asks for what is eve's own."""
+
+
+READERS = {
+    "Anonymous": Reader("stranger"),
+    "Share link": Reader("friend"),
+    "Viewer": Reader("vera"),
+    "Evaluator": Reader("eve"),
+    "Admin": Reader("ada"),
+    "Another's": Reader("bob", theirs=True),
+}
+"""Column of the table → who asks."""
+ANSWERS = {"open", "login", "403", "404", "–"}
+POSTED: dict[str, dict[str, Any]] = {
+    "account_change": {"do": "role", "role": "viewer"},
+    "login": {"name": "nobody", "password": "wrong"},
+}
+
+
+@pytest.fixture
+def scene(settings: Settings) -> Scene:
+    turn_login_on(settings)
+    scene = make_scene()
+    scene.clients["friend"] = Client()
+    return scene
+
+
+def table() -> Iterator[tuple[str, str, dict[str, str]]]:
+    """Route, method, and what each column says. Every table of the document that begins with `Route` is read."""
+    columns: list[str] = []
+    for line in DOCUMENT.read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")] if line.startswith("|") else []
+        if cells[:2] == ["Route", "Method"]:
+            columns = cells[2:]
+        elif not cells:
+            columns = []
+        elif columns and not set(cells[0]) <= {"-"}:
+            yield (
+                cells[0].strip("`"),
+                cells[1],
+                {name: cell for name, cell in zip(columns, cells[2:], strict=False) if name},
+            )
+
+
+def outcome(answer: HttpResponseBase, reader: Reader) -> str:
+    if answer.status_code in {403, 404}:
+        return str(answer.status_code)
+    if answer.status_code == 401:
+        return "login"
+    if (
+        answer.status_code == 303
+        and answer.headers["Location"].startswith("/login/")
+        and reader.who in {"stranger", "friend"}
+    ):
+        return "login"
+    return "open" if answer.status_code in {200, 201, 302, 303, 409, 422} else f"status {answer.status_code}"
+
+
+def asked(scene: Scene, reader: Reader, method: str, address: str, data: dict[str, Any]) -> HttpResponseBase:
+    """The answer, and everything as it was before."""
+    with transaction.atomic():
+        client = scene.clients[reader.who]
+        cookies = copy.deepcopy(client.cookies)
+        send: Callable[..., HttpResponseBase] = getattr(client, method.lower())
+        answer = send(address, data)
+        if answer.streaming:
+            text_of(answer)
+        client.cookies = cookies
+        transaction.set_rollback(True)
+    return answer
+
+
+def test_every_route_is_in_the_table_and_every_row_is_a_route() -> None:
+    rows = list(table())
+    assert {name for name, _, _ in rows} == set(all_routes())
+    assert "" not in all_routes()
+    assert {cell for *_, cells in rows for cell in cells.values()} == ANSWERS
+    assert {column for *_, cells in rows for column in cells} == set(READERS)
+    seen = [(name, method) for name, method, _ in rows]
+    assert len(set(seen)) == len(seen)
+
+
+def test_every_method_that_a_view_takes_is_in_the_table(scene: Scene) -> None:
+    """A view that is asked with the other method answers 405 to an admin."""
+    rows = {(name, method) for name, method, _ in table()}
+    missing = set()
+    for name, pattern in all_routes().items():
+        for method in ("GET", "POST"):
+            if (name, method) in rows:
+                continue
+            address = next(scene.addresses(name, pattern, who="ada"))
+            if asked(scene, READERS["Admin"], method, address, {}).status_code != 405:
+                missing.add((name, method))
+    assert missing == set()
+
+
+def test_everybody_gets_what_the_table_says(scene: Scene) -> None:
+    patterns = all_routes()
+    wrong = {}
+    for name, method, cells in table():
+        for column, expected in cells.items():
+            if expected == "–":
+                continue
+            reader = READERS[column]
+            data = POSTED.get(name, {}) if method == "POST" else {}
+            for address in scene.addresses(name, patterns[name], who=reader.who, theirs=reader.theirs):
+                got = outcome(asked(scene, reader, method, address, data), reader)
+                if got != expected:
+                    wrong[name, method, column, address] = (got, expected)
+    assert wrong == {}
+
+
+QUERIES = {
+    "attempt": (
+        "?tab=checks",
+        "?tab=task",
+        "?tab=raw",
+        "?part=state",
+        "?part=task",
+        "?part=raw",
+        "?effects=all",
+        "?block=1",
+    ),
+    "attempt_step": ("?text=response", "?only=response"),
+    "run": ("?colour=signature", "?sort=-differences", "?errors=excluded"),
+    "leaderboard": ("?recompute=1",),
+    "search": ("?q=golden-returned-4711", "?q=secret", "?q=7", "?q=a"),
+    "compare_runs": (
+        "?base=desk-birch&candidate=secret-bench-4806-secret-model-4801",
+        "?base=desk-birch&candidate=desk-oak",
+    ),
+}
+"""Route → what else it is asked for."""
+
+
+def leaks(scene: Scene, who: str, closed: dict[str, str], **headers: str) -> dict[str, set[str]]:
+    """What of the closed texts the answers to somebody hold, but for what they said themselves → where."""
+    found: dict[str, set[str]] = {}
+    for name, pattern in all_routes().items():
+        addresses = [
+            *scene.addresses(name, pattern, who=who),
+            *scene.addresses(name, pattern, who=who, theirs=True),
+        ]
+        for address in dict.fromkeys(addresses):
+            for query in ("", *QUERIES.get(name, ())):
+                text = text_of(scene.clients[who].get(address + query, headers=headers))
+                for what, words in closed.items():
+                    if words in text and words not in address + query:
+                        found.setdefault(what, set()).add(address + query)
+    return found
+
+
+def test_what_is_hidden_could_be_seen(scene: Scene) -> None:
+    """Else the next tests would say nothing."""
+    assert set(leaks(scene, "eve", HIDDEN | {f"secret {key}": text for key, text in SECRET.items()})) == {
+        *HIDDEN,
+        *(f"secret {key}" for key in SECRET),
+    }
+
+
+@pytest.mark.parametrize(
+    ("who", "headers"), [("stranger", {}), ("friend", {}), ("vera", {}), ("vera", {"HX-Request": "true"})]
+)
+def test_who_may_not_evaluate_learns_nothing_of_what_is_required(
+    scene: Scene, who: str, headers: dict[str, str]
+) -> None:
+    assert leaks(scene, who, HIDDEN, **headers) == {}
+
+
+@pytest.mark.parametrize("who", ["stranger", "friend", "vera", "bob"])
+def test_a_private_run_is_nowhere(scene: Scene, who: str) -> None:
+    found = leaks(scene, who, {**SECRET, "address": scene.runs[True].slug})
+    assert found == {}

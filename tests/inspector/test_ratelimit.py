@@ -1,0 +1,60 @@
+"""How many requests a minute somebody may send."""
+
+from __future__ import annotations
+
+from django.test import RequestFactory
+from pytest_django import Settings
+
+from inspector.ratelimit import Buckets, Turn, take_turn
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_bucket_empties_and_fills_up_again() -> None:
+    clock = Clock()
+    buckets = Buckets(clock)
+    assert [buckets.take("a", 3) for _ in range(4)] == [
+        Turn(True, 3, 2, 0),
+        Turn(True, 3, 1, 0),
+        Turn(True, 3, 0, 0),
+        Turn(False, 3, 0, 20),
+    ]
+    assert buckets.take("b", 3).allowed
+    clock.now += 19
+    assert buckets.take("a", 3) == Turn(False, 3, 0, 1)
+    clock.now += 1
+    assert buckets.take("a", 3) == Turn(True, 3, 0, 0)
+    clock.now += 3600
+    assert buckets.take("a", 3) == Turn(True, 3, 2, 0)
+
+
+def test_what_is_refused_says_when_to_come_again() -> None:
+    refused = Turn(False, 600, 0, 1)
+    assert refused.sentence == "More than 600 requests a minute came from here. Send the next one in 1 second."
+    assert refused.headers == {"RateLimit-Limit": "600", "RateLimit-Remaining": "0", "Retry-After": "1"}
+    assert Turn(True, 600, 599, 0).headers == {"RateLimit-Limit": "600", "RateLimit-Remaining": "599"}
+
+
+def test_tokens_and_addresses_have_buckets_of_their_own(settings: Settings) -> None:
+    settings.API_RATE = 1
+    requests = [
+        RequestFactory(REMOTE_ADDR=address).get("/", headers=headers)
+        for address in ("192.0.2.1", "192.0.2.2")
+        for headers in ({}, {"Authorization": f"Bearer tf_{address}"})
+    ]
+    assert [take_turn(request).allowed for request in requests] == [True] * 4
+    assert [take_turn(request).allowed for request in requests] == [False] * 4
+    settings.API_RATE = 0
+    assert take_turn(requests[0]) == Turn(True, 0, 0, 0)
+
+
+def test_only_the_last_senders_are_known() -> None:
+    buckets = Buckets(Clock())
+    for number in range(10_001):
+        buckets.take(str(number), 1)
+    assert [buckets.take(sender, 1).allowed for sender in ("0", "10000")] == [True, False]
