@@ -173,7 +173,7 @@ def test_the_log_is_filtered_and_taken_away(ada: User, django_assert_num_queries
     assert ("a-run" in page, "a-board" in page) == (True, True)
     page = client.get("/audit/?action=shared&who=machine").content.decode()
     assert ("a-run" in page, "a-board" in page) == (False, True)
-    lines = b"".join(client.get("/audit/log.csv?action=run_deleted")).decode().splitlines()  # type: ignore[arg-type]
+    lines = b"".join(client.get("/audit/log.csv?action=run_deleted")).decode().splitlines()
     assert [line.partition(",")[2] for line in lines] == [
         "who,action,about,details",
         "this machine,run_deleted,a-run,'=1+1",

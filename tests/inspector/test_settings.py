@@ -71,7 +71,7 @@ def test_with_nothing_set_everything_is_in_the_data_folder(tmp_path: Path) -> No
 @pytest.mark.parametrize(("auth", "expected"), [("", False), ("off", False), ("required", True)])
 def test_a_session_and_a_login_exist_in_server_mode_only(tmp_path: Path, auth: str, expected: bool) -> None:
     values = "[m in settings.MIDDLEWARE for m in settings.LOGIN_MIDDLEWARE], settings.AUTH_REQUIRED"
-    assert shown(tmp_path, f"[{values}]", TWENTYFOLD_AUTH=auth) == [[expected] * 3, expected]
+    assert shown(tmp_path, f"[{values}]", TWENTYFOLD_AUTH=auth) == [[expected] * 4, expected]
 
 
 @pytest.mark.parametrize("https", ["0", "1"])

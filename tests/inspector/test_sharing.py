@@ -31,6 +31,7 @@ from runs.boards.edit import BoardChanges, create_board
 from runs.boards.freeze import freeze_board
 from runs.models import Leaderboard
 from runs.queries.leaderboards import page_of
+from tests.inspector.server_mode import make_owner, turn_login_on
 from tests.stored import outcomes, store
 
 NOW = timezone.now()
@@ -268,7 +269,9 @@ def test_an_address_for_this_machine_alone_is_said_to_be_one(
     client: Client, settings: Settings, host: str, login: bool, said: set[str]
 ) -> None:
     settings.ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]", "evals.example.com"]
-    settings.AUTH_REQUIRED = login
+    if login:
+        turn_login_on(settings)
+        client.force_login(make_owner())
     share_by_link(board(), None, access=EVERYTHING)
     page = client.get(ADDRESS, headers={"host": host}).content.decode()
     assert {sentence for sentence in (HERE_ONLY, OWN_NAME) if sentence in page} == said

@@ -26,7 +26,10 @@ from runs.uploads import Wishes, accept_upload
 for number in range(2):
     for bundle in bundles():
         accept_upload(
-            bundle.path.name, [bundle.path.read_bytes()], wishes=Wishes(model=f"{bundle.model}-{number}")
+            bundle.path.name,
+            [bundle.path.read_bytes()],
+            wishes=Wishes(model=f"{bundle.model}-{number}"),
+            access=EVERYTHING,
         )
         work.delay()
 """

@@ -19,9 +19,10 @@ def test_attempts_stand_side_by_side_and_missing_ones_as_missing() -> None:
     pks = dict(Attempt.objects.values_list("repetition", "pk"))
     wrong = FirstEffect("wrong", "rentals", "7", "status", "closed", "returned")
     same = {"finish_reason": "done", "steps": 6, "tool_calls": 3, "tool_errors": 1, "tokens": 1280, "duration": 3.25}
+    graded = {**same, "evident": True}
     assert page.strip == [
-        AttemptRow(repetition=0, pk=pks[0], verdict="passed", word="Passed", **same),  # type: ignore[arg-type]
-        AttemptRow(repetition=1, pk=pks[1], verdict="failed", word="Failed", differences=1, first=wrong, **same),  # type: ignore[arg-type]
+        AttemptRow(repetition=0, pk=pks[0], verdict="passed", word="Passed", **graded),  # type: ignore[arg-type]
+        AttemptRow(repetition=1, pk=pks[1], verdict="failed", word="Failed", differences=1, first=wrong, **graded),  # type: ignore[arg-type]
         AttemptRow(repetition=2),
         AttemptRow(repetition=3, pk=pks[3], verdict="error", word="System error", **same),  # type: ignore[arg-type]
         AttemptRow(repetition=4),
