@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LEASE = 2
 
 ACCEPT = """
+from runs.access import EVERYTHING
 from runs.demo import bundles
 from runs.tasks import work
 from runs.uploads import Wishes, accept_upload
