@@ -16,9 +16,12 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from runs.bundles import read_rows
+from runs.bundles import ARCHIVE, read_rows
+from runs.bundles.limits import Limits
+from runs.bundles.opening import archive_kind, open_stream
 from runs.bundles.run_metadata import read_run_metadata, suggest_benchmark, suggest_model
-from runs.errors import BundleError, IngestError
+from runs.bundles.zipping import zip_members
+from runs.errors import BundleError, IngestError, UnsupportedBundle
 from runs.models import Chunk, ChunkState, Upload, UploadState
 from runs.naming import LONGEST_NAME, checked_name
 from runs.prepare import indexed_text
@@ -27,8 +30,8 @@ from runs.targets import check_said, known_run, run_named
 
 __all__ = [
     "STANDARD_INPUT", "KeptFile", "Wishes", "accept_upload", "answer_upload", "begin", "blocks_of", "chunk_folder",
-    "forget_chunks", "forget_files", "hash_stream", "keep_file", "new_upload", "open_upload", "retry_upload",
-    "stop_upload", "suggestion_for", "upload_warnings",
+    "forget_chunks", "forget_files", "hash_stream", "keep_file", "kind_of", "limits", "new_upload",
+    "open_upload", "retry_upload", "stop_upload", "suggestion_for", "upload_warnings",
 ]  # fmt: skip
 
 STANDARD_INPUT = "standard input"
@@ -44,6 +47,11 @@ class Wishes(msgspec.Struct, frozen=True, kw_only=True):
     repetitions: int | None = None
     run: str = ""
     """Slug of the stored run to add to."""
+
+
+def limits() -> Limits:
+    """How much one file may become when it is unpacked, by the settings."""
+    return Limits(members=settings.MAX_MEMBERS, unpacked=settings.MAX_UNPACKED, ratio=settings.MAX_RATIO)
 
 
 class KeptFile(msgspec.Struct, frozen=True):
@@ -168,7 +176,7 @@ def accept_upload(
         raise
     try:
         with open_upload(upload) as stream:
-            reader, _ = read_rows(stream, name=upload.file_name, max_line=settings.MAX_LINE)
+            upload.reader = _reader_of(stream, upload.file_name)
     except BundleError as error:
         upload.state = UploadState.FAILED
         upload.error = indexed_text(str(error), 4000)
@@ -177,13 +185,37 @@ def accept_upload(
         upload.path = ""
         upload.save()
         return upload
-    upload.reader = reader.name
     upload.state = UploadState.ASKING
     with transaction.atomic():
         upload.save()
-        if upload.model or upload.run is not None:
+        if upload.model or upload.run is not None or upload.reader == ARCHIVE:
             begin(upload)
     return upload
+
+
+def _reader_of(stream: BinaryIO, file_name: str) -> str:
+    kind = kind_of(stream)
+    if kind == "zip":
+        next(zip_members(stream, limits()), None)  # a cut or too large one is told at once
+    if kind:
+        return ARCHIVE
+    reader, _ = read_rows(stream, name=file_name, max_line=settings.MAX_LINE, limits=limits())
+    return reader.name
+
+
+def kind_of(stream: BinaryIO) -> str:
+    """`zip` or `tar` (compressed or not) where the file is an archive, else the empty text. The stream is at its start.
+
+    Raises `BundleError` for what is known and not read.
+    """
+    try:
+        kind = archive_kind(stream.read(512))
+        stream.seek(0)
+        if not kind and (kind := archive_kind(open_stream(stream, limits()).head(512))) == "zip":
+            raise UnsupportedBundle("This is a zip archive that was compressed once more. Unpack it once.")
+    finally:
+        stream.seek(0)
+    return kind
 
 
 def begin(upload: Upload) -> None:
@@ -242,7 +274,7 @@ def retry_upload(upload: Upload) -> None:
                 f"The file {locked.file_name!r} is no longer kept here. Upload it again; nothing is stored twice."
             )
         locked.error = ""
-        ask = not locked.model and locked.run_id is None
+        ask = not locked.model and locked.run_id is None and locked.reader != ARCHIVE
         begun = locked.chunks.filter(state=ChunkState.DONE).exists()
         locked.state = UploadState.ASKING if ask else UploadState.READING if begun else UploadState.WAITING
         locked.save(update_fields=["state", "error"])
@@ -306,6 +338,6 @@ def upload_warnings(upload: Upload) -> list[str]:
             f"{upload.conflicts:,} of {upload.read:,} rows hold other results for attempts that the run already has. "
             "These look like two runs: ingest the file as a run of its own."
         )
-    if upload.state == UploadState.DONE and not upload.read and not upload.rejected:
+    if upload.state == UploadState.DONE and not upload.read and not upload.rejected and upload.reader != ARCHIVE:
         warnings.append("The file holds no rows.")
     return warnings

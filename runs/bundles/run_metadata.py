@@ -18,12 +18,20 @@ from runs.bundles.fields import as_number
 from runs.errors import BundleError
 from runs.records import BundleHeader
 
-__all__ = ["companion_name", "read_run_metadata", "suggest_benchmark", "suggest_model"]
+__all__ = [
+    "COMPANION_END",
+    "LONGEST_COMPANION",
+    "companion_name",
+    "read_run_metadata",
+    "suggest_benchmark",
+    "suggest_model",
+]
 
-_MOST_BYTES = 2 << 20
+LONGEST_COMPANION = 2 << 20
+"""Bytes."""
 _LONGEST = 200
-_SUFFIX = "_run_metadata.yaml"
-_COMPRESSIONS = (".gz", ".zst")
+COMPANION_END = "_run_metadata.yaml"
+_COMPRESSIONS = (".gz", ".zst", ".xz")
 _RESULTS = (".jsonl", ".json", ".yaml", ".yml")
 _RETRY = re.compile(r"\.(?:retry|part|shard)[-_]?\d*$")
 
@@ -38,8 +46,8 @@ def read_run_metadata(data: bytes) -> BundleHeader | None:
 
     Raises `BundleError` when it is no YAML, or larger than such a file ever is.
     """
-    if len(data) > _MOST_BYTES:
-        raise BundleError(f"The run metadata has {len(data):,} bytes; more than {_MOST_BYTES:,} are not read.")
+    if len(data) > LONGEST_COMPANION:
+        raise BundleError(f"The run metadata has {len(data):,} bytes; more than {LONGEST_COMPANION:,} are not read.")
     document = _load(data)
     setup = document.get("setup_config") if isinstance(document, dict) else None
     if not isinstance(document, dict) or not isinstance(setup, dict):
@@ -65,7 +73,7 @@ def read_run_metadata(data: bytes) -> BundleHeader | None:
 
 def companion_name(file_name: str) -> str:
     """The companion that the harness writes beside a result file: `smoke.jsonl.gz` → `smoke_run_metadata.yaml`."""
-    return _stem(file_name) + _SUFFIX
+    return _stem(file_name) + COMPANION_END
 
 
 def suggest_model(file_name: str) -> str | None:
@@ -84,7 +92,7 @@ def _stem(file_name: str) -> str:
     for endings in (_COMPRESSIONS, _RESULTS):
         ending = next((ending for ending in endings if name.lower().endswith(ending)), "")
         name = name[: len(name) - len(ending)]
-    return name.removesuffix(_SUFFIX.removesuffix(".yaml"))
+    return name.removesuffix(COMPANION_END.removesuffix(".yaml"))
 
 
 class _Loader(yaml.CSafeLoader):

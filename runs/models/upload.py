@@ -18,6 +18,8 @@ class Upload(models.Model):
     """One result file that came in, what was said about it, and what became of each of its lines."""
 
     file_name = models.CharField(max_length=500)
+    archive = models.ForeignKey("self", models.SET_NULL, null=True, blank=True, related_name="members")
+    """The archive that it came in; its name is then its path there."""
     sha256 = models.CharField(max_length=64, db_index=True)
     size = models.PositiveBigIntegerField()
     path = models.CharField(max_length=500, blank=True)

@@ -17,7 +17,7 @@ from tests.factories import make_row
 
 KNOWN = (
     "Known are ThinkingBox tb infer (thinkingbox) and ThinkingBox tb infer, one result as YAML (thinkingbox-yaml), "
-    "plain or compressed with gzip or zstd."
+    "plain or compressed with gzip, zstd or xz, alone or in a zip or tar archive."
 )
 
 
