@@ -27,7 +27,7 @@ from runs.errors import BundleError, UnsupportedBundle
 from runs.models import Upload
 from runs.prepare import indexed_text
 from runs.records import Problem, ProblemKind
-from runs.uploads import KeptFile, Wishes, kind_of, limits, new_upload
+from runs.uploads import KeptFile, Wishes, kind_of, limits, new_upload, open_upload, read_header
 
 __all__ = ["Unpacked", "forget_unpacked", "member_uploads", "unpack"]
 
@@ -99,6 +99,8 @@ def member_uploads(upload: Upload, unpacked: Unpacked) -> list[Upload]:
         beside = PurePosixPath(found.name).with_name(companion_name(found.name))
         member = new_upload(found.name, found.kept, companion=unpacked.companions.get(str(beside)), wishes=said)
         member.reader, member.archive, member.is_demo = found.reader, upload, upload.is_demo
+        with open_upload(member) as stream:
+            read_header(member, stream)
         made.append(member)
     return made
 

@@ -25,7 +25,7 @@ from runs.chunks import MOST_TRIES, fence, renew
 from runs.errors import BundleError, IngestError
 from runs.models import Chunk, ChunkState, Run, Upload, UploadState
 from runs.prepare import PreparedRow, indexed_text, prepare
-from runs.records import Problem, ProblemKind
+from runs.records import Problem, ProblemKind, Verdict
 from runs.store import ChunkReport, add_counts, add_problems, store_chunk
 from runs.targets import run_for
 from runs.uploads import begin, chunk_folder, forget_chunks, forget_files, limits, open_upload
@@ -89,7 +89,7 @@ def ingest_file(upload: Upload, stream: BinaryIO, progress: Callable[[int], None
         for chunk in chunked(rows):
             prepared = _prepared(reader, chunk, upload.run)
             if not placed and (uids := _uids(prepared)):
-                run_for(upload, uids)
+                run_for(upload, uids, _results(prepared))
                 placed = True
             _store(upload, reader, prepared)
             _prolong(upload)
@@ -229,10 +229,11 @@ def _write_chunk(upload: Upload, reader: Reader, number: int, part: list[Row], p
     partial = path.with_suffix(".part")
     partial.write_bytes(zstandard.ZstdCompressor(level=1).compress(msgspec.msgpack.encode(rows)))
     partial.replace(path)
-    uids = _uids(_prepared(reader, part, upload.run)) if upload.run is None or number == 1 else set()
+    prepared = _prepared(reader, part, upload.run) if upload.run is None or number == 1 else []
+    uids = _uids(prepared)
     with transaction.atomic():
         if uids:
-            run_for(upload, uids)
+            run_for(upload, uids, _results(prepared))
         Upload.objects.filter(pk=upload.pk).update(bytes_split=position)
         Chunk.objects.create(upload=upload, number=number, path=str(path.relative_to(settings.UPLOADS_DIR)))
 
@@ -281,6 +282,12 @@ def _prepared(reader: Reader, rows: Iterable[Row], run: Run | None) -> list[Prep
 
 def _uids(rows: Iterable[PreparedRow | Problem]) -> set[str]:
     return {row.uid for row in rows if isinstance(row, PreparedRow)}
+
+
+def _results(rows: Iterable[PreparedRow | Problem]) -> dict[tuple[str, int], str]:
+    """Task and repetition → digest of the rows that are no errors."""
+    prepared = (row for row in rows if isinstance(row, PreparedRow) and row.verdict is not Verdict.ERROR)
+    return {(row.uid, row.repetition): row.digest for row in prepared}
 
 
 def _store(

@@ -17,6 +17,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from runs.bundles import ARCHIVE, read_rows
+from runs.bundles.base import RawRecord
 from runs.bundles.limits import Limits
 from runs.bundles.opening import archive_kind, open_stream
 from runs.bundles.run_metadata import read_run_metadata, suggest_benchmark, suggest_model
@@ -31,7 +32,7 @@ from runs.targets import check_said, known_run, run_named
 __all__ = [
     "STANDARD_INPUT", "KeptFile", "Wishes", "accept_upload", "answer_upload", "begin", "blocks_of", "chunk_folder",
     "forget_chunks", "forget_files", "hash_stream", "keep_file", "kind_of", "limits", "new_upload",
-    "open_upload", "retry_upload", "stop_upload", "suggestion_for", "upload_warnings",
+    "open_upload", "read_header", "retry_upload", "stop_upload", "suggestion_for", "upload_warnings",
 ]  # fmt: skip
 
 STANDARD_INPUT = "standard input"
@@ -185,6 +186,9 @@ def accept_upload(
         upload.path = ""
         upload.save()
         return upload
+    if upload.reader != ARCHIVE:
+        with open_upload(upload) as stream:
+            read_header(upload, stream)
     upload.state = UploadState.ASKING
     with transaction.atomic():
         upload.save()
@@ -201,6 +205,25 @@ def _reader_of(stream: BinaryIO, file_name: str) -> str:
         return ARCHIVE
     reader, _ = read_rows(stream, name=file_name, max_line=settings.MAX_LINE, limits=limits())
     return reader.name
+
+
+def read_header(upload: Upload, stream: BinaryIO) -> None:
+    """Takes from the first row that can be read what it says of the whole run, and nobody said otherwise.
+
+    The stream is at its start, and is again. Raises `BundleError` when no reader knows the file.
+    """
+    reader, rows = read_rows(stream, name=upload.file_name, max_line=settings.MAX_LINE, limits=limits())
+    first = next((row for row in rows if isinstance(row, RawRecord)), None)
+    stream.seek(0)
+    header = reader.header(first.text) if first is not None else None
+    if header is None:
+        return
+    upload.model = upload.model or indexed_text(header.model or "", LONGEST_NAME)
+    if upload.benchmark_inferred and header.benchmark:
+        upload.benchmark, upload.benchmark_inferred = indexed_text(header.benchmark, LONGEST_NAME), False
+    upload.repetitions = upload.repetitions or header.repetitions
+    said = {name: value for name, value in msgspec.to_builtins(header).items() if value not in (None, {})}
+    upload.header = {**upload.header, **said}
 
 
 def kind_of(stream: BinaryIO) -> str:

@@ -9,12 +9,13 @@ from runs.bundles.base import RawRecord, Reader
 from runs.bundles.limits import Limits
 from runs.bundles.opening import HEAD_BYTES, BundleStream, Readable, open_bundle
 from runs.bundles.thinkingbox import ThinkingBox, ThinkingBoxYaml
+from runs.bundles.thinkingbox_openenv import ThinkingBoxOpenEnv
 from runs.errors import BundleError, UnknownFormat, UnsupportedBundle
 from runs.records import Problem
 
 __all__ = ["ARCHIVE", "READERS", "detect", "open_bundle", "read_rows", "reader_named"]
 
-READERS: tuple[Reader, ...] = (ThinkingBox(), ThinkingBoxYaml())
+READERS: tuple[Reader, ...] = (ThinkingBox(), ThinkingBoxYaml(), ThinkingBoxOpenEnv())
 """In the order in which they are asked."""
 
 ARCHIVE = "archive"
@@ -70,11 +71,6 @@ def reader_named(name: str) -> Reader:
 
 
 def _refusal(head: bytes, name: str) -> BundleError:
-    if sniffing.is_openenv(head):
-        return UnsupportedBundle(
-            f"{name} is of the thinkingbox-eval format (the OpenEnv adapter), which is not read yet. "
-            "Give the result file that tb infer wrote."
-        )
     if sniffing.is_companion(head):
         return UnsupportedBundle(
             f"{name} is the run metadata that goes with a result file, and holds no results. "
@@ -97,4 +93,5 @@ def _first_bytes(head: bytes) -> str:
 
 
 def _known() -> str:
-    return " and ".join(f"{reader.title} ({reader.name})" for reader in READERS)
+    names = [f"{reader.title} ({reader.name})" for reader in READERS]
+    return f"{', '.join(names[:-1])} and {names[-1]}"

@@ -19,13 +19,9 @@ from runs.errors import BundleError
 from runs.records import BundleHeader
 
 __all__ = [
-    "COMPANION_END",
-    "LONGEST_COMPANION",
-    "companion_name",
-    "read_run_metadata",
-    "suggest_benchmark",
-    "suggest_model",
-]
+    "AGENT_PARAMETERS", "COMPANION_END", "LONGEST_COMPANION", "companion_name", "plain_value", "read_run_metadata",
+    "suggest_benchmark", "suggest_model",
+]  # fmt: skip
 
 LONGEST_COMPANION = 2 << 20
 """Bytes."""
@@ -35,7 +31,7 @@ _COMPRESSIONS = (".gz", ".zst", ".xz")
 _RESULTS = (".jsonl", ".json", ".yaml", ".yml")
 _RETRY = re.compile(r"\.(?:retry|part|shard)[-_]?\d*$")
 
-_AGENT = (
+AGENT_PARAMETERS = (
     "temperature", "max_completion_tokens", "reasoning_effort", "is_reasoning", "seed", "parallel_tool_calls", "top_p",
     "top_k",
 )  # fmt: skip
@@ -55,14 +51,14 @@ def read_run_metadata(data: bytes) -> BundleHeader | None:
     orchestrator = _mapping(setup.get("orchestrator"))
     agent = _mapping(orchestrator.get("agent_model")) or _mapping(setup.get("agent_model"))
     judge, user = _mapping(setup.get("judge_model")), _mapping(setup.get("user_model"))
-    found = {name: agent.get(name) for name in _AGENT} | {
+    found = {name: agent.get(name) for name in AGENT_PARAMETERS} | {
         "api": agent.get("type"),
         "agent_kind": orchestrator.get("type"),
         "judge_model": judge.get("deployment"),
         "judge_type": setup.get("judge_type"),
         "user_model": user.get("deployment"),
     }
-    parameters = {name: value for name, given in found.items() if (value := _plain(given)) is not None}
+    parameters = {name: value for name, given in found.items() if (value := plain_value(given)) is not None}
     return BundleHeader(
         model=_text(agent.get("deployment")),
         parameters=parameters,
@@ -116,7 +112,7 @@ def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _plain(value: Any) -> str | bool | int | float | None:
+def plain_value(value: Any) -> str | bool | int | float | None:
     """A short plain value as it is; None for everything else, so that no structure slips in."""
     if isinstance(value, bool):
         return value

@@ -14,7 +14,7 @@ from django.core.management.base import BaseCommand
 from django.db.models import F, Sum
 
 from runs.archives import forget_unpacked
-from runs.bundles import ARCHIVE, read_rows, reader_named
+from runs.bundles import ARCHIVE, reader_named
 from runs.bundles.run_metadata import COMPANION_END, companion_name, suggest_model
 from runs.errors import IngestError, RunsError
 from runs.ingest import ingest_file, unpack_file
@@ -31,9 +31,9 @@ from runs.uploads import (
     hash_stream,
     keep_file,
     kind_of,
-    limits,
     new_upload,
     open_upload,
+    read_header,
     upload_warnings,
 )
 
@@ -133,12 +133,11 @@ class Command(BaseCommand):
         return answers
 
     def _name_model(self, path: str, upload: Upload, stream: BinaryIO) -> None:
-        """Takes the model's name from the file's, where nothing says it."""
+        """Takes the model's name from the rows, else from the file's name, where nobody says it."""
+        # A file that no reader knows is told so first; its model's name is then beside the point.
+        read_header(upload, stream)
         if upload.model or upload.run is not None:
             return
-        # A file that no reader knows is told so first; its model's name is then beside the point.
-        read_rows(stream, name=upload.file_name, max_line=settings.MAX_LINE, limits=limits())
-        stream.seek(0)
         name = Path(upload.file_name).name
         upload.model = suggest_model(name) or _stem(name)
         upload.model_inferred = True
