@@ -21,6 +21,7 @@ from runs.models.run import Weights
 from runs.prices import PriceError, edit_priced_run
 from runs.queries.numbers import TaskClass
 from runs.queries.prices import price_choices
+from runs.queries.provenance import provenance_page
 from runs.queries.run_failures import run_failures
 from runs.queries.run_grid import run_grid
 from runs.queries.runs import RunPage, run_list, run_or_404, run_page
@@ -51,6 +52,12 @@ def detail(request: HtmxHttpRequest, slug: str) -> HttpResponse:
         grid = run_grid(slug, grid_view(request.GET))
         context |= {"failures": run_failures(page.run.pk), "grid": grid, "cells": grid_data(grid)}
     return render_page(request, "runs/detail.html", context, partial="tasks")
+
+
+@require_safe
+def provenance(request: HtmxHttpRequest, slug: str) -> HttpResponse:
+    """Where the run's rows came from, with a verdict on them as a whole."""
+    return render_page(request, "runs/provenance.html", {"page": provenance_page(slug)})
 
 
 def _charts(page: RunPage) -> list[Chart]:

@@ -5,33 +5,34 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('runs', '0020_archives'),
+        ("runs", "0020_archives"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Provenance',
+            name="Provenance",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('digest', models.CharField(max_length=64, unique=True)),
-                ('value', models.JSONField()),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("digest", models.CharField(max_length=64, unique=True)),
+                ("value", models.JSONField()),
             ],
         ),
         migrations.AddField(
-            model_name='attempt',
-            name='tried',
+            model_name="attempt",
+            name="tried",
             field=models.PositiveIntegerField(null=True),
         ),
         migrations.AddField(
-            model_name='run',
-            name='lineage',
+            model_name="run",
+            name="lineage",
             field=models.CharField(blank=True, db_index=True, max_length=64),
         ),
         migrations.AddField(
-            model_name='attempt',
-            name='provenance',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='attempts', to='runs.provenance'),
+            model_name="attempt",
+            name="provenance",
+            field=models.ForeignKey(
+                null=True, on_delete=django.db.models.deletion.SET_NULL, related_name="attempts", to="runs.provenance"
+            ),
         ),
     ]
