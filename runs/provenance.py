@@ -297,7 +297,7 @@ def _differing(flat: _Flat) -> dict[str, dict[str, int]]:
         for row, values in flat:
             counted[_text(values[path]) if path in values else "not said"] += row.rows
         if len(counted) > 1:
-            found[path] = dict(counted)
+            found[path] = dict(_most_first(counted))
     return found
 
 
@@ -402,10 +402,13 @@ def _facts(flat: _Flat, facts: Iterable[tuple[str, str]]) -> list[Fact]:
             if path in values:
                 counted[_text(values[path])] += row.rows
         if counted:
-            ordered = sorted(counted.items(), key=lambda pair: (-pair[1], pair[0]))
-            shown = [FactValue(text, rows) for text, rows in ordered]
+            shown = [FactValue(text, rows) for text, rows in _most_first(counted)]
             found.append(Fact(label=label, values=shown, by_shard=path in _BY_SHARD))
     return found
+
+
+def _most_first(counted: Mapping[str, int]) -> list[tuple[str, int]]:
+    return sorted(counted.items(), key=lambda pair: (-pair[1], pair[0]))
 
 
 def _text(value: Any) -> str:

@@ -51,8 +51,3 @@ def test_it_fits_narrow_and_dark_and_a_plain_run_says_what_it_cannot(
     expect(page.get_by_role("region", name="Verdict")).to_contain_text("Not recorded: the rows do not say")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert serious(page) == []
-
-
-def test_a_run_that_is_not_there_is_not_found(open_page: OpenPage) -> None:
-    page = open_page("/runs/none/provenance/", scripts=False)
-    expect(page.get_by_role("heading", level=1)).to_contain_text("not")

@@ -85,7 +85,7 @@ def test_rows_of_two_origins_say_in_what_they_differ() -> None:
     assert told(judgement.origin) == (
         "bad",
         [
-            f"data_revision: {'d' * 40} (8 rows), {'9' * 40} (8 rows)",
+            f"data_revision: {'9' * 40} (8 rows), {'d' * 40} (8 rows)",
             "python: 3.12.1 (8 rows), 3.13.0 (8 rows)",
             "8 rows say nothing, and the others do.",
         ],
