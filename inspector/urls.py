@@ -17,6 +17,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", runs.index, name="runs"),
     path("example/", runs.load_example, name="load_example"),
     path("runs/<slug:slug>/", runs.detail, name="run"),
+    path("runs/<slug:slug>/live/", runs.live, name="run_live"),
     path("runs/<slug:slug>/provenance/", runs.provenance, name="run_provenance"),
     path("runs/<slug:slug>/edit/", runs.edit, name="run_edit"),
     path("runs/<slug:slug>/delete/", runs.delete, name="run_delete"),

@@ -27,10 +27,13 @@ from runs.models import Chunk, ChunkState, Run, Upload, UploadState
 from runs.prepare import PreparedRow, indexed_text, prepare
 from runs.records import Problem, ProblemKind, Verdict
 from runs.store import ChunkReport, add_counts, add_problems, store_chunk
-from runs.targets import run_for
+from runs.targets import fits, run_for
 from runs.uploads import begin, chunk_folder, forget_chunks, forget_files, limits, open_upload
 
-__all__ = ["ROWS_A_CHUNK", "close", "ingest_file", "split", "store_claimed", "unpack_file"]
+__all__ = [
+    "ROWS_A_CHUNK", "Row", "chunked", "close", "finish", "ingest_file", "split", "store_claimed", "store_rows",
+    "unpack_file",
+]  # fmt: skip
 
 ROWS_A_CHUNK = 100
 _BYTES_A_CHUNK = 48 << 20
@@ -270,6 +273,28 @@ def close(upload_id: int) -> bool:
                 f"{failed.error} The rest is stored. Try again, or read the worker's log in the data folder.",
             )
     return True
+
+
+# --- As a file grows --------------------------------------------------------------------------------------------------
+
+
+def store_rows(upload: Upload, reader: Reader, rows: list[Row], before: Run | None = None) -> None:
+    """Stores some rows of a saved upload. `before`: the run that an earlier file of the same name went to, which these
+    go to as well if they are no other results for its attempts.
+    """
+    prepared = _prepared(reader, rows, upload.run)
+    if upload.run is None and (uids := _uids(prepared)):
+        results = _results(prepared)
+        if before is not None and fits(before, results):
+            upload.run, upload.run_name = before, str(before)
+            upload.save(update_fields=["run", "run_name"])
+        run_for(upload, uids, results)
+    _store(upload, reader, prepared)
+
+
+def finish(upload: Upload, state: UploadState, error: str = "") -> None:
+    """Writes down how an upload ended that no worker reads."""
+    _finish(upload, state, error)
 
 
 # --- Shared -----------------------------------------------------------------------------------------------------------

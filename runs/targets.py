@@ -15,7 +15,7 @@ from runs.errors import IngestError
 from runs.models import Attempt, Benchmark, Run, Task, TaskTally, Upload, UploadState
 from runs.records import Verdict
 
-__all__ = ["NO_BENCHMARK", "check_said", "known_run", "run_for", "run_named"]
+__all__ = ["NO_BENCHMARK", "check_said", "fits", "known_run", "run_for", "run_named"]
 
 NO_BENCHMARK = "unnamed benchmark"
 
@@ -33,6 +33,8 @@ def run_named(slug: str) -> Run:
 
 def known_run(sha256: str, model: str, benchmark: str) -> Run | None:
     """The run that the same bytes went to before, or are going to, unless another model or benchmark is named now."""
+    if not sha256:  # a file that is still growing
+        return None
     took = Upload.objects.filter(sha256=sha256, run__isnull=False).exclude(state=UploadState.FAILED)
     for run in Run.objects.select_related("benchmark").filter(pk__in=took.values("run")).order_by("pk"):
         if model in {"", run.model} and benchmark in {"", run.benchmark.name}:
@@ -105,13 +107,18 @@ def _of_one_lineage(upload: Upload, benchmark: Benchmark, results: Mapping[tuple
     if not lineage:
         return None
     for run in Run.objects.filter(lineage=lineage, benchmark=benchmark, model=upload.model).order_by("pk"):
-        stored = Attempt.objects.filter(
-            run=run, current=True, task__uid__in={uid for uid, _ in results}, repetition__in={n for _, n in results}
-        ).exclude(verdict=Verdict.ERROR)
-        places = stored.values_list("task__uid", "repetition", "digest")
-        if all(results.get((uid, repetition), digest) == digest for uid, repetition, digest in places):
+        if fits(run, results):
             return run
     return None
+
+
+def fits(run: Run, results: Mapping[tuple[str, int], str]) -> bool:
+    """Whether a run has no other results than these for their attempts."""
+    stored = Attempt.objects.filter(
+        run=run, current=True, task__uid__in={uid for uid, _ in results}, repetition__in={n for _, n in results}
+    ).exclude(verdict=Verdict.ERROR)
+    places = stored.values_list("task__uid", "repetition", "digest")
+    return all(results.get((uid, repetition), digest) == digest for uid, repetition, digest in places)
 
 
 def _set_repetitions(run: Run, said: int) -> None:

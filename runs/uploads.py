@@ -30,13 +30,14 @@ from runs.records import BundleHeader
 from runs.targets import check_said, known_run, run_named
 
 __all__ = [
-    "STANDARD_INPUT", "KeptFile", "Wishes", "accept_upload", "answer_upload", "begin", "blocks_of", "chunk_folder",
-    "forget_chunks", "forget_files", "hash_stream", "keep_file", "kind_of", "limits", "new_upload",
-    "open_upload", "read_header", "retry_upload", "stop_upload", "suggestion_for", "upload_warnings",
+    "BY_HAND", "STANDARD_INPUT", "KeptFile", "Wishes", "accept_upload", "answer_upload", "begin", "blocks_of",
+    "chunk_folder", "forget_chunks", "forget_files", "hash_stream", "header_of", "keep_file", "kind_of", "limits",
+    "new_upload", "open_upload", "read_header", "retry_upload", "stop_upload", "suggestion_for", "upload_warnings",
 ]  # fmt: skip
 
 STANDARD_INPUT = "standard input"
 """The file name of what came through a pipe."""
+BY_HAND = "Stopped by hand."
 _BLOCK = 1 << 20
 
 
@@ -119,7 +120,7 @@ def new_upload(
     A companion that cannot be read is no reason to refuse the results: why it was not read is written on the upload.
     """
     wishes = wishes or Wishes()
-    header, companion_error = _header_of(companion)
+    header, companion_error = header_of(companion)
     suggested = "" if file_name == STANDARD_INPUT else suggest_benchmark(file_name) or ""
     upload = Upload(
         file_name=indexed_text(file_name, 500),
@@ -144,7 +145,7 @@ def new_upload(
     return upload
 
 
-def _header_of(companion: bytes | None) -> tuple[BundleHeader, str]:
+def header_of(companion: bytes | None) -> tuple[BundleHeader, str]:
     """What the companion says, and why it could not be read (else the empty text)."""
     if companion is None:
         return BundleHeader(), ""
@@ -280,7 +281,7 @@ def stop_upload(upload: Upload) -> None:
     """Stops an upload that is not finished. What is stored stays; the rest can be read later with `retry_upload`."""
     Upload.objects.filter(
         pk=upload.pk, state__in=[UploadState.ASKING, UploadState.WAITING, UploadState.READING]
-    ).update(state=UploadState.STOPPED, error="Stopped by hand. What was stored stays; try again to read the rest.")
+    ).update(state=UploadState.STOPPED, error=f"{BY_HAND} What was stored stays; try again to read the rest.")
 
 
 def retry_upload(upload: Upload) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.http import HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django_htmx.http import HttpResponseClientRefresh
 
 from inspector.charts.data import Chart
 from inspector.charts.run import TaskLinks, distribution, reliability
@@ -19,6 +20,7 @@ from runs.errors import IngestError
 from runs.metrics import ErrorRule
 from runs.models.run import Weights
 from runs.prices import PriceError, edit_priced_run
+from runs.queries.live import run_live
 from runs.queries.numbers import TaskClass
 from runs.queries.prices import price_choices
 from runs.queries.provenance import provenance_page
@@ -48,10 +50,21 @@ def detail(request: HtmxHttpRequest, slug: str) -> HttpResponse:
     page = run_page(slug, task_filters(request.GET))
     charts = [] if wants_part(request) or not page.numbers.tasks else _charts(page)
     context: dict[str, object] = {"page": page, "charts": charts}
+    if page.reading is not None:
+        context["live"] = run_live(run_or_404(slug))
     if charts:
         grid = run_grid(slug, grid_view(request.GET))
         context |= {"failures": run_failures(page.run.pk), "grid": grid, "cells": grid_data(grid)}
     return render_page(request, "runs/detail.html", context, partial="tasks")
+
+
+@require_safe
+def live(request: HtmxHttpRequest, slug: str) -> HttpResponse:
+    """How far a run is that is being read. Once it is, the whole page is loaded again."""
+    found = run_live(run_or_404(slug))
+    if found is None:
+        return HttpResponseClientRefresh() if wants_part(request) else redirect_to(request, "run", slug)
+    return render_page(request, "runs/_live.html", {"live": found})
 
 
 @require_safe

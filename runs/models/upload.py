@@ -44,6 +44,14 @@ class Upload(models.Model):
     bytes_split = models.PositiveBigIntegerField(default=0)
     """How far the file has been cut into chunks, in compressed bytes."""
     split_done = models.BooleanField(default=False)
+    followed_path = models.CharField(max_length=1000, blank=True, db_index=True)
+    """The file that is followed while it is being written; empty for all others."""
+    followed = models.JSONField(null=True, blank=True)
+    """How far it was read: `runs.bundles.tailing.Place`."""
+    expected = models.PositiveIntegerField(null=True, blank=True)
+    """Attempts that the followed file should have in the end, where somebody said it."""
+    grew_at = models.DateTimeField(null=True, blank=True)
+    """When the followed file last had new rows."""
     lease_until = models.DateTimeField(null=True, blank=True)
     """Only while a command reads the file itself, without workers: once over, that command has died."""
     read = models.PositiveIntegerField(default=0)
