@@ -46,7 +46,7 @@ class Piece(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Tail:
-    """One path that is read again and again. Close it at the end."""
+    """One path that is read again and again."""
 
     def __init__(self, path: Path, place: Place | None = None, *, max_line: int) -> None:
         self.path = path
@@ -97,6 +97,9 @@ class Tail:
         if self._file is not None:
             self._file.close()
             self._file = None
+
+    def __del__(self) -> None:
+        self.close()
 
     def _is_same(self) -> bool:
         assert self._file is not None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from runs.bundles.tailing import Piece, Tail
@@ -63,7 +62,7 @@ def test_a_file_that_was_moved_away_is_read_to_its_end_first(tmp_path: Path) -> 
     write(path, b"".join(LINES[:5]))
     collect(tail)
     write(path, LINES[5] + b"torn")
-    os.rename(path, tmp_path / "rows.jsonl.1")
+    path.rename(tmp_path / "rows.jsonl.1")
     write(path, b"".join(LINES[:2]))
     assert (tail.poll().data, tail.poll(), tail.poll()) == (
         LINES[5],

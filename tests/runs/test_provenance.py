@@ -151,7 +151,7 @@ def test_what_is_missing_for_the_benchmark() -> None:
 
 
 def test_whatever_a_bundle_says_makes_a_page() -> None:
-    for value in (
+    values: list[Any] = [
         3,
         [],
         {},
@@ -159,7 +159,8 @@ def test_whatever_a_bundle_says_makes_a_page() -> None:
         {"config": {"agent_model": "x"}},
         {"run": {"shard_count": "9"}},
         {"": {"": 1}},
-    ):
+    ]
+    for value in values:
         judgement = judge(
             [SaidBy(said={"provenance": value, "execution": 7, "forbidden": None}, rows=1)], WHOLE, PLACES
         )
