@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runs.bundles.run_metadata import companion_name
+from runs.bundles.run_metadata import COMPANION_END, companion_name
 
 __all__ = ["COMPANION_END", "matched_files"]
-
-COMPANION_END = "_run_metadata.yaml"
 
 
 def matched_files(names: Sequence[str]) -> tuple[list[tuple[int, int | None]], list[int]]:

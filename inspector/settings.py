@@ -19,6 +19,7 @@ from inspector.env import (
     env_path,
     env_secret,
     env_size,
+    env_str,
     make_data_folder,
     secret_key,
 )
@@ -44,6 +45,12 @@ tempfile.tempdir = str(TEMP_DIR)
 
 UPLOAD_LIMIT = env_size("TWENTYFOLD_UPLOAD_LIMIT", "8 GB")
 MAX_LINE = env_size("TWENTYFOLD_MAX_LINE", "32 MB")
+# What one archive, or one compressed file, may become: beyond these it is taken for an attack.
+MAX_MEMBERS = env_int("TWENTYFOLD_MAX_MEMBERS", 20_000, at_least=1)
+MAX_UNPACKED = env_size("TWENTYFOLD_MAX_UNPACKED", "64 GB")
+MAX_RATIO = env_int("TWENTYFOLD_MAX_RATIO", 2_000, at_least=1)
+# A folder into which result files are put; `up` follows it. None where the setting is not set.
+INBOX = env_str("TWENTYFOLD_INBOX")
 # What comes in can be written back from the store, so the uploaded file itself need not stay.
 KEEP_UPLOADS = env_bool("TWENTYFOLD_KEEP_UPLOADS", False)
 # Seconds until a chunk whose worker went silent is given to another: at least five times the slowest chunk.

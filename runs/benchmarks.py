@@ -29,6 +29,8 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     repetitions: int
     uids: frozenset[str]
+    scenarios: dict[str, str]
+    """Task → its scenario, for rows that do not name it."""
     labels: dict[str, str]
     """Scenario → the domain's label for people."""
     write_tools: dict[str, frozenset[str]]
@@ -44,6 +46,7 @@ def _load(path: Path) -> Benchmark:
         name=data.name,
         repetitions=data.repetitions,
         uids=frozenset(uid for domain in domains for uid in domain.uids),
+        scenarios={uid: domain.scenario for domain in domains for uid in domain.uids},
         labels={domain.scenario: domain.label for domain in domains},
         write_tools={domain.scenario: frozenset(domain.write_tools) for domain in domains},
         write_actions={

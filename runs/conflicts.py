@@ -3,6 +3,7 @@ rows arrive.
 
 - A row identical to the stored one is *same*.
 - A non-error replaces an error; the error stays as history.
+- Where both say which try they were, the later one replaces an error, and an earlier error is history.
 - Of two other rows the first is kept, and the other is listed as a conflict. First is the earlier line of one upload,
   else the one stored earlier.
 """
@@ -24,7 +25,7 @@ class Outcome(StrEnum):
     REPLACE = "replace"
     """The incoming row becomes current, the stored error becomes history."""
     HISTORY = "history"
-    """The incoming error is stored as history: the current row stands on a later line of the same upload."""
+    """The incoming error is stored as history: the current row is a later try, or a later line of the same upload."""
     KEEP = "keep"
     """A conflict: the stored row stays, the incoming one is listed."""
     DISPLACE = "displace"
@@ -40,12 +41,19 @@ class Placed(msgspec.Struct, frozen=True):
     verdict: Verdict
     upload: int | None
     line: int
+    tried: int | None = None
+    """Which try at its place it was, where the row says that."""
 
 
 def decide(stored: Placed, incoming: Placed) -> Outcome:
     """What to do with `incoming` where `stored` is the current row of the same place."""
     if stored.digest == incoming.digest:
         return Outcome.SAME
+    if stored.tried is not None and incoming.tried is not None and stored.tried != incoming.tried:
+        if incoming.tried > stored.tried and stored.verdict is Verdict.ERROR:
+            return Outcome.REPLACE
+        if incoming.tried < stored.tried and incoming.verdict is Verdict.ERROR:
+            return Outcome.HISTORY
     earlier = stored.upload is not None and stored.upload == incoming.upload and incoming.line < stored.line
     stored_error = stored.verdict is Verdict.ERROR
     incoming_error = incoming.verdict is Verdict.ERROR

@@ -3,7 +3,7 @@
     RunsError                 anything a person can do something about
     ├── BundleError           a result file as a whole cannot be read
     │   ├── UnknownFormat     no reader knows the file
-    │   └── UnsupportedBundle the file is known, and not read yet (an archive)
+    │   └── UnsupportedBundle the file is known, and not read (another archive)
     ├── BadRecord             one line cannot be stored; the others can
     └── IngestError           the answer to "into which run?" is missing or contradicts what is stored
 

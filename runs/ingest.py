@@ -7,6 +7,7 @@ A command: `ingest_file` does the same in the foreground, chunk by chunk, with n
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
 from typing import BinaryIO
@@ -17,18 +18,22 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from runs.bundles import read_rows, reader_named
+from runs.archives import Unpacked, member_uploads, unpack
+from runs.bundles import ARCHIVE, read_rows, reader_named
 from runs.bundles.base import RawRecord, Reader
 from runs.chunks import MOST_TRIES, fence, renew
 from runs.errors import BundleError, IngestError
 from runs.models import Chunk, ChunkState, Run, Upload, UploadState
 from runs.prepare import PreparedRow, indexed_text, prepare
-from runs.records import Problem
+from runs.records import Problem, ProblemKind, Verdict
 from runs.store import ChunkReport, add_counts, add_problems, store_chunk
-from runs.targets import run_for
-from runs.uploads import chunk_folder, forget_chunks, forget_files, open_upload
+from runs.targets import fits, run_for
+from runs.uploads import begin, chunk_folder, forget_chunks, forget_files, limits, open_upload
 
-__all__ = ["ROWS_A_CHUNK", "close", "ingest_file", "split", "store_claimed"]
+__all__ = [
+    "ROWS_A_CHUNK", "Row", "chunked", "close", "finish", "ingest_file", "split", "store_claimed", "store_rows",
+    "unpack_file",
+]  # fmt: skip
 
 ROWS_A_CHUNK = 100
 _BYTES_A_CHUNK = 48 << 20
@@ -80,14 +85,14 @@ def ingest_file(upload: Upload, stream: BinaryIO, progress: Callable[[int], None
     _prolong(upload)
     upload.save()
     try:
-        reader, rows = read_rows(stream, name=upload.file_name, max_line=settings.MAX_LINE)
+        reader, rows = read_rows(stream, name=upload.file_name, max_line=settings.MAX_LINE, limits=limits())
         upload.reader = reader.name
         upload.save(update_fields=["reader"])
         placed = False
         for chunk in chunked(rows):
             prepared = _prepared(reader, chunk, upload.run)
             if not placed and (uids := _uids(prepared)):
-                run_for(upload, uids)
+                run_for(upload, uids, _results(prepared))
                 placed = True
             _store(upload, reader, prepared)
             _prolong(upload)
@@ -104,6 +109,29 @@ def ingest_file(upload: Upload, stream: BinaryIO, progress: Callable[[int], None
         raise
     _finish(upload, UploadState.DONE)
     return upload
+
+
+def unpack_file(upload: Upload, stream: BinaryIO) -> list[Upload]:
+    """Unpacks an archive without workers; `upload` is new and unsaved. Returns an unsaved upload a result file in it.
+
+    Raises `BundleError` when the archive cannot be read or holds no result file; that is written down first.
+    """
+    upload.reader = ARCHIVE
+    upload.state = UploadState.READING
+    upload.started_at = timezone.now()
+    upload.save()
+    try:
+        unpacked = unpack(upload, stream)
+        assert unpacked is not None  # nobody else works on it
+        _list_problems(upload, unpacked)
+        members = member_uploads(upload, unpacked)
+        if not members:
+            raise BundleError(_nothing_in(unpacked))
+    except (BundleError, IngestError) as error:
+        _finish(upload, UploadState.FAILED, str(error))
+        raise
+    _finish(upload, UploadState.DONE)
+    return members
 
 
 def _prolong(upload: Upload) -> None:
@@ -123,12 +151,15 @@ def split(chunk: Chunk, hint: Callable[[], None]) -> None:
     Upload.objects.filter(pk=upload.pk, state=UploadState.WAITING).update(
         state=UploadState.READING, started_at=timezone.now()
     )
+    if upload.reader == ARCHIVE:
+        _split_archive(chunk, hint)
+        return
     known = set(upload.chunks.values_list("number", flat=True))
     folder = chunk_folder(upload)
     folder.mkdir(exist_ok=True)
     try:
         with open_upload(upload) as stream:
-            reader, rows = read_rows(stream, name=upload.file_name, max_line=settings.MAX_LINE)
+            reader, rows = read_rows(stream, name=upload.file_name, max_line=settings.MAX_LINE, limits=limits())
             Upload.objects.filter(pk=upload.pk).update(reader=reader.name)
             for number, part in enumerate(chunked(rows), start=1):
                 if not renew(chunk):
@@ -145,16 +176,67 @@ def split(chunk: Chunk, hint: Callable[[], None]) -> None:
             Upload.objects.filter(pk=upload.pk).update(split_done=True, bytes_split=upload.size)
 
 
+def _split_archive(chunk: Chunk, hint: Callable[[], None]) -> None:
+    """Makes an upload of each result file in an archive, all at once, so that a crash leaves none or all."""
+    upload = chunk.upload
+    renewed = time.monotonic()
+
+    def alive() -> bool:
+        nonlocal renewed
+        if time.monotonic() - renewed < settings.LEASE_SECONDS / 6:
+            return True
+        renewed = time.monotonic()
+        return renew(chunk)
+
+    try:
+        with open_upload(upload) as stream:
+            unpacked = unpack(upload, stream, alive)
+        if unpacked is None:
+            return
+        members = member_uploads(upload, unpacked)
+    except (BundleError, IngestError) as error:
+        _finish(upload, UploadState.FAILED, str(error))
+        return
+    with transaction.atomic():
+        if not fence(chunk):
+            return
+        _list_problems(upload, unpacked)
+        for member in members:
+            member.state = UploadState.ASKING
+            member.save()
+            if member.model or member.run is not None:
+                begin(member)
+        Upload.objects.filter(pk=upload.pk).update(split_done=True, bytes_split=upload.size)
+    if not members:
+        _finish(upload, UploadState.FAILED, _nothing_in(unpacked))
+    for _ in members:
+        hint()
+
+
+def _list_problems(upload: Upload, unpacked: Unpacked) -> None:
+    add_problems(upload, unpacked.problems)
+    rejected = sum(problem.kind is ProblemKind.REJECTED for problem in unpacked.problems)
+    add_counts(upload, ChunkReport(rejected=rejected))
+
+
+def _nothing_in(unpacked: Unpacked) -> str:
+    if not unpacked.problems:
+        return "There is no file in the archive."
+    first = unpacked.problems[0].reason
+    return f"There is no result file in the archive that can be read. Its first other file: {first}"
+
+
 def _write_chunk(upload: Upload, reader: Reader, number: int, part: list[Row], position: int) -> None:
     path = chunk_folder(upload) / f"{number}.zst"
     rows = [_FileRow(record=row) if isinstance(row, RawRecord) else _FileRow(problem=row) for row in part]
     partial = path.with_suffix(".part")
     partial.write_bytes(zstandard.ZstdCompressor(level=1).compress(msgspec.msgpack.encode(rows)))
     partial.replace(path)
-    uids = _uids(_prepared(reader, part, upload.run)) if upload.run is None or number == 1 else set()
+    prepared = _prepared(reader, part, upload.run) if upload.run is None or number == 1 else []
+    uids = _uids(prepared)
     with transaction.atomic():
         if uids:
-            run_for(upload, uids)
+            run_for(upload, uids, _results(prepared))
         Upload.objects.filter(pk=upload.pk).update(bytes_split=position)
         Chunk.objects.create(upload=upload, number=number, path=str(path.relative_to(settings.UPLOADS_DIR)))
 
@@ -193,6 +275,28 @@ def close(upload_id: int) -> bool:
     return True
 
 
+# --- As a file grows --------------------------------------------------------------------------------------------------
+
+
+def store_rows(upload: Upload, reader: Reader, rows: list[Row], before: Run | None = None) -> None:
+    """Stores some rows of a saved upload. `before`: the run that an earlier file of the same name went to, which these
+    go to as well if they are no other results for its attempts.
+    """
+    prepared = _prepared(reader, rows, upload.run)
+    if upload.run is None and (uids := _uids(prepared)):
+        results = _results(prepared)
+        if before is not None and fits(before, results):
+            upload.run, upload.run_name = before, str(before)
+            upload.save(update_fields=["run", "run_name"])
+        run_for(upload, uids, results)
+    _store(upload, reader, prepared)
+
+
+def finish(upload: Upload, state: UploadState, error: str = "") -> None:
+    """Writes down how an upload ended that no worker reads."""
+    _finish(upload, state, error)
+
+
 # --- Shared -----------------------------------------------------------------------------------------------------------
 
 
@@ -203,6 +307,12 @@ def _prepared(reader: Reader, rows: Iterable[Row], run: Run | None) -> list[Prep
 
 def _uids(rows: Iterable[PreparedRow | Problem]) -> set[str]:
     return {row.uid for row in rows if isinstance(row, PreparedRow)}
+
+
+def _results(rows: Iterable[PreparedRow | Problem]) -> dict[tuple[str, int], str]:
+    """Task and repetition → digest of the rows that are no errors."""
+    prepared = (row for row in rows if isinstance(row, PreparedRow) and row.verdict is not Verdict.ERROR)
+    return {(row.uid, row.repetition): row.digest for row in prepared}
 
 
 def _store(

@@ -16,13 +16,13 @@ from runs.bundles.base import Part
 from runs.canonical import canonical_json, sha256_hex
 from runs.claims import Claim
 from runs.errorclasses import ErrorDiagnosis
-from runs.models import Attempt, Payload, PayloadPart, Trace
-from runs.records import AttemptRecord, GradedAttempt, Raw
+from runs.models import Attempt, Payload, PayloadPart, Provenance, Trace
+from runs.records import AttemptRecord, GradedAttempt, Raw, SaidRow
 from runs.signatures import Diagnosis
 
 __all__ = [
     "Evidence", "NewPayload", "PartRef", "compress", "decompress", "load_evidence", "load_part", "load_record",
-    "load_source", "put_payloads", "restore_row", "restore_without_parts", "stored_part",
+    "load_source", "put_payloads", "put_provenances", "restore_row", "restore_without_parts", "stored_part",
 ]  # fmt: skip
 
 _LEVEL = 3
@@ -119,6 +119,24 @@ def put_payloads(payloads: Iterable[NewPayload]) -> dict[str, int]:
     links = [PayloadPart(whole_id=known[p.digest], part_id=known[table]) for p in new for table in p.tables]
     PayloadPart.objects.bulk_create(links, ignore_conflicts=True)
     return known
+
+
+def put_provenances(said: Iterable[SaidRow]) -> dict[str, int]:
+    """Stores what is not there yet of what rows say of their origin, and returns digest → id. In digest order, too."""
+    wanted = {row.digest: row for row in said}
+    if not wanted:
+        return {}
+    known = _provenance_ids(wanted)
+    if new := [wanted[digest] for digest in sorted(wanted.keys() - known.keys())]:
+        Provenance.objects.bulk_create(
+            [Provenance(digest=row.digest, value=row.value) for row in new], ignore_conflicts=True
+        )
+        known = _provenance_ids(wanted)
+    return known
+
+
+def _provenance_ids(digests: Iterable[str]) -> dict[str, int]:
+    return dict(Provenance.objects.filter(digest__in=list(digests)).values_list("digest", "pk"))
 
 
 def _ids(digests: Iterable[str]) -> dict[str, int]:

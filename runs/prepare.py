@@ -22,6 +22,7 @@ from runs.records import (
     GradedAttempt,
     Problem,
     ProblemKind,
+    SaidRow,
     StepKind,
     Verdict,
 )
@@ -63,6 +64,8 @@ class PreparedRow(msgspec.Struct, frozen=True, kw_only=True):
     domain: str
     verdict: Verdict
     digest: str
+    tried: int | None = None
+    said: SaidRow | None = None
     columns: dict[str, Any]
     """Values of the attempt's columns, by name."""
     source: bytes
@@ -108,6 +111,8 @@ def prepare(reader: Reader, raw: RawRecord, overrides: dict[str, bool] | None = 
         domain=indexed_text(record.domain, _NAME),
         verdict=record.verdict,
         digest=_digest(read.detached.skeleton, refs),
+        tried=record.tried,
+        said=None if record.said is None else _said(record.said),
         columns=_columns(record, graded) | _diagnosis_columns(evidence),
         source=compress(read.detached.skeleton),
         evidence=compress(msgspec.json.encode(evidence)),
@@ -143,6 +148,13 @@ def _unfit(record: AttemptRecord) -> str:
 def _digest(skeleton: bytes, refs: list[PartRef]) -> str:
     parts = canonical_json([[ref.path, ref.digest] for ref in refs])
     return sha256_hex(canonical_json(msgspec.json.decode(skeleton)) + b"\n" + parts)
+
+
+def _said(value: dict[str, Any]) -> SaidRow:
+    text = canonical_json(value)
+    # A database's JSON takes no U+0000 and no lone surrogate. The row itself keeps both.
+    clean = indexed_text(text.decode(), len(text)).replace("\\u0000", "\ufffd")
+    return SaidRow(sha256_hex(text), msgspec.json.decode(clean))
 
 
 def _columns(record: AttemptRecord, graded: GradedAttempt) -> dict[str, Any]:

@@ -14,8 +14,8 @@ from msgspec import UNSET, Raw
 
 __all__ = [
     "UNSET", "AttemptRecord", "BundleHeader", "Check", "CheckKind", "Effect", "EffectKind", "ErrorReason",
-    "GradedAttempt", "Grading", "Problem", "ProblemKind", "Raw", "ServerGrading", "ServerStates", "StateSource",
-    "Step", "StepKind", "TestResult", "Tool", "Usage", "Verdict", "Write",
+    "GradedAttempt", "Grading", "Problem", "ProblemKind", "Raw", "SaidRow", "ServerGrading", "ServerStates",
+    "StateSource", "Step", "StepKind", "TestResult", "Tool", "Usage", "Verdict", "Write",
 ]  # fmt: skip
 
 
@@ -202,6 +202,10 @@ class AttemptRecord(msgspec.Struct, frozen=True, kw_only=True):
     uid: str
     repetition: int
     verdict: Verdict
+    tried: int | None = None
+    """Which try at this repetition it was, from 1; None where the row does not say."""
+    said: dict[str, Any] | None = None
+    """What the row says of where it came from (`runs.bundles.canonical_rows.read_said`); None where it says nothing."""
     reason: ErrorReason | None = None
     finish_reason: str | None = None
     domain: str = ""
@@ -249,11 +253,23 @@ class AttemptRecord(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
+class SaidRow(msgspec.Struct, frozen=True):
+    """What a row says of where it came from, and its digest."""
+
+    digest: str
+    value: dict[str, Any]
+
+
 class BundleHeader(msgspec.Struct, frozen=True, kw_only=True):
     """What a bundle says about the run as a whole: an allow-list. Endpoints, keys and headers are never in it."""
 
     model: str | None = None
     parameters: dict[str, Any] = {}
+    benchmark: str | None = None
+    repetitions: int | None = None
+    """k, as the run was planned."""
+    lineage: str | None = None
+    """A digest that all files of one run share."""
     started_at: str | None = None
     """ISO 8601."""
     duration: float | None = None

@@ -27,7 +27,7 @@ from runs.models import (
     Upload,
     UploadProblem,
 )
-from runs.payloads import put_payloads
+from runs.payloads import put_payloads, put_provenances
 from runs.prepare import PreparedRow, indexed_text
 from runs.records import Problem, ProblemKind, Verdict
 from runs.tallies import recount
@@ -79,9 +79,11 @@ class _Seat:
 class _Plan:
     """The decisions about a chunk's rows, before anything is written."""
 
-    def __init__(self, upload: Upload, seats: dict[tuple[str, int], _Seat]) -> None:
+    def __init__(self, upload: Upload, seats: dict[tuple[str, int], _Seat], past: set[tuple[str, int, str]]) -> None:
         self.upload = upload
         self.seats = seats
+        self.past = past
+        """Errors that are history: task, repetition, digest."""
         self.report = ChunkReport()
         self.problems: list[Problem] = []
         self.new: dict[tuple[str, int], PreparedRow] = {}
@@ -102,7 +104,10 @@ class _Plan:
             for note in row.notes
         ]
         spot = (row.uid, row.repetition)
-        incoming = Placed(row.digest, row.verdict, self.upload.pk, row.line)
+        incoming = Placed(row.digest, row.verdict, self.upload.pk, row.line, row.tried)
+        if (*spot, row.digest) in self.past:
+            report.same += 1
+            return
         seat = self.seats.get(spot)
         if seat is None:
             report.stored += 1
@@ -120,7 +125,7 @@ class _Plan:
                 self._seat(spot, incoming, row)
             case Outcome.HISTORY:
                 report.replaced += 1
-                self.history.append(row)
+                self._remember(row)
             case Outcome.KEEP:
                 report.conflicts += 1
                 self._conflict(row.line, row.uid, row.repetition, seat.where(self.upload))
@@ -157,8 +162,12 @@ class _Plan:
             if self.upload.pk in {seat.stored.upload_id, seat.stored.seen_in_id}:
                 self.report.errors -= 1
         else:
-            self.history.append(self.new[spot])
+            self._remember(self.new[spot])
             self.report.errors -= 1
+
+    def _remember(self, row: PreparedRow) -> None:
+        self.history.append(row)
+        self.past.add((row.uid, row.repetition, row.digest))
 
     def _conflict(self, line: int, uid: str, repetition: int, kept: str) -> None:
         self.problems.append(
@@ -196,7 +205,7 @@ def store_chunk(
         tasks = _tasks(run, prepared)
         touched = sorted(task.pk for task in tasks.values())
         lock_tallies(run, touched)
-        plan = _Plan(upload, _seats(run, tasks, prepared))
+        plan = _Plan(upload, *_seats(run, tasks, prepared))
         for row in prepared:
             plan.place(row)
         _write(run, reader, tasks, plan)
@@ -258,20 +267,24 @@ def lock_tallies(run: Run, tasks: list[int]) -> None:
     list(TaskTally.objects.select_for_update().filter(run=run, task__in=tasks).order_by("task_id").values_list("pk"))
 
 
-def _seats(run: Run, tasks: dict[str, Task], rows: Sequence[PreparedRow]) -> dict[tuple[str, int], _Seat]:
+def _seats(
+    run: Run, tasks: dict[str, Task], rows: Sequence[PreparedRow]
+) -> tuple[dict[tuple[str, int], _Seat], set[tuple[str, int, str]]]:
+    """The current row of each place that the rows are of, and what is history there."""
     uids = {task.pk: uid for uid, task in tasks.items()}
-    attempts = Attempt.objects.filter(
-        run=run, task__in=uids, repetition__in={row.repetition for row in rows}, current=True
-    )
+    attempts = Attempt.objects.filter(run=run, task__in=uids, repetition__in={row.repetition for row in rows})
     attempts = attempts.select_related("upload").only(
-        "run", "task", "repetition", "verdict", "digest", "upload__file_name", "line", "seen_in"
+        "run", "task", "repetition", "current", "tried", "verdict", "digest", "upload__file_name", "line", "seen_in"
     )
-    return {
-        (uids[attempt.task_id], attempt.repetition): _Seat(
-            Placed(attempt.digest, Verdict(attempt.verdict), attempt.upload_id, attempt.line), stored=attempt
-        )
-        for attempt in attempts
-    }
+    seats, past = {}, set()
+    for attempt in attempts:
+        spot = (uids[attempt.task_id], attempt.repetition)
+        if attempt.current:
+            placed = Placed(attempt.digest, Verdict(attempt.verdict), attempt.upload_id, attempt.line, attempt.tried)
+            seats[spot] = _Seat(placed, stored=attempt)
+        else:
+            past.add((*spot, attempt.digest))
+    return seats, past
 
 
 def _write(run: Run, reader: str, tasks: dict[str, Task], plan: _Plan) -> None:
@@ -289,6 +302,7 @@ def _write(run: Run, reader: str, tasks: dict[str, Task], plan: _Plan) -> None:
     if not rows:
         return
     ids = put_payloads(payload for row, _ in rows for payload in row.payloads)
+    said = put_provenances(row.said for row, _ in rows if row.said is not None)
     attempts = Attempt.objects.bulk_create(
         Attempt(
             run=run,
@@ -296,6 +310,8 @@ def _write(run: Run, reader: str, tasks: dict[str, Task], plan: _Plan) -> None:
             repetition=row.repetition,
             current=current,
             digest=row.digest,
+            tried=row.tried,
+            provenance_id=None if row.said is None else said[row.said.digest],
             upload=plan.upload,
             seen_in=plan.upload,
             line=row.line,

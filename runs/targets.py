@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 
 from django.db import IntegrityError, transaction
@@ -15,8 +15,9 @@ from runs.benchmarks import THINKINGBOX_BENCH
 from runs.errors import IngestError
 from runs.models import Attempt, Benchmark, Run, Task, TaskTally, Upload, UploadState
 from runs.querysets import visible_runs
+from runs.records import Verdict
 
-__all__ = ["NO_BENCHMARK", "check_said", "known_run", "run_for", "run_named"]
+__all__ = ["NO_BENCHMARK", "check_said", "fits", "known_run", "run_for", "run_named", "sender"]
 
 NO_BENCHMARK = "unnamed benchmark"
 
@@ -38,6 +39,8 @@ def known_run(sha256: str, model: str, benchmark: str, *, access: Access) -> Run
 
     Of the runs that the sender sees: a file that somebody else keeps to themselves is as good as new.
     """
+    if not sha256:  # a file that is still growing
+        return None
     took = Upload.objects.filter(sha256=sha256, run__isnull=False).exclude(state=UploadState.FAILED)
     seen = Run.objects.filter(visible_runs(access), pk__in=took.values("run"))
     for run in seen.select_related("benchmark").order_by("pk"):
@@ -56,14 +59,16 @@ def check_said(run: Run, model: str, benchmark: str) -> None:
             )
 
 
-def run_for(upload: Upload, uids: Collection[str]) -> Run:
+def run_for(upload: Upload, uids: Collection[str], results: Mapping[tuple[str, int], str] | None = None) -> Run:
     """The run of an upload whose first rows have these uids; made where there is none.
+
+    `results`: task and repetition → digest of the first rows that are no errors.
 
     Raises `IngestError` when the upload names a run of another benchmark.
     """
     with transaction.atomic():
         if upload.run is None:
-            upload.run = _found_or_made(upload)
+            upload.run = _found_or_made(upload, results or {})
             upload.run_name = str(upload.run)
             upload.save(update_fields=["run", "run_name"])
         else:
@@ -73,13 +78,15 @@ def run_for(upload: Upload, uids: Collection[str]) -> Run:
     return upload.run
 
 
-def _found_or_made(upload: Upload) -> Run:
+def _found_or_made(upload: Upload, results: Mapping[tuple[str, int], str]) -> Run:
     benchmark, _ = Benchmark.objects.get_or_create(name=upload.benchmark or NO_BENCHMARK)
     # Two copies of one file that come in at once take turns here, so that the second finds the run of the first.
     Benchmark.objects.select_for_update().get(pk=benchmark.pk)
     said_model = "" if upload.model_inferred or upload.model == upload.header.get("model") else upload.model
     said_benchmark = "" if upload.benchmark_inferred else upload.benchmark
-    known = known_run(upload.sha256, said_model, said_benchmark, access=_sender(upload))
+    known = known_run(upload.sha256, said_model, said_benchmark, access=sender(upload))
+    if known is None:
+        known = _of_one_lineage(upload, benchmark, results)
     if known is not None:
         return known
     run = Run(
@@ -89,6 +96,7 @@ def _found_or_made(upload: Upload) -> Run:
         benchmark_inferred=upload.benchmark_inferred,
         repetitions=upload.repetitions or 0,
         repetitions_inferred=upload.repetitions is None,
+        lineage=upload.header.get("lineage") or "",
         settings=upload.header.get("parameters", {}),
         started_at=parse_datetime(upload.header.get("started_at") or ""),
         duration=upload.header.get("duration"),
@@ -100,9 +108,33 @@ def _found_or_made(upload: Upload) -> Run:
     return run
 
 
-def _sender(upload: Upload) -> Access:
+def sender(upload: Upload) -> Access:
     """What the sender of an upload sees of the runs: all of them where it came by a command."""
     return EVERYTHING if upload.owner_id is None else Access(user=upload.owner_id)
+
+
+def _of_one_lineage(upload: Upload, benchmark: Benchmark, results: Mapping[tuple[str, int], str]) -> Run | None:
+    """The run that another file of the same run went to: another shard, or the errors beside the results.
+
+    A file with other results for attempts that a run has is of a second run with the same configuration.
+    """
+    lineage = upload.header.get("lineage")
+    if not lineage:
+        return None
+    seen = Run.objects.filter(visible_runs(sender(upload)))
+    for run in seen.filter(lineage=lineage, benchmark=benchmark, model=upload.model).order_by("pk"):
+        if fits(run, results):
+            return run
+    return None
+
+
+def fits(run: Run, results: Mapping[tuple[str, int], str]) -> bool:
+    """Whether a run has no other results than these for their attempts."""
+    stored = Attempt.objects.filter(
+        run=run, current=True, task__uid__in={uid for uid, _ in results}, repetition__in={n for _, n in results}
+    ).exclude(verdict=Verdict.ERROR)
+    places = stored.values_list("task__uid", "repetition", "digest")
+    return all(results.get((uid, repetition), digest) == digest for uid, repetition, digest in places)
 
 
 def _set_repetitions(run: Run, said: int) -> None:

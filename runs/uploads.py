@@ -17,9 +17,13 @@ from django.db import transaction
 from django.utils import timezone
 
 from runs.access import Access
-from runs.bundles import read_rows
+from runs.bundles import ARCHIVE, read_rows
+from runs.bundles.base import RawRecord
+from runs.bundles.limits import Limits
+from runs.bundles.opening import archive_kind, open_stream
 from runs.bundles.run_metadata import read_run_metadata, suggest_benchmark, suggest_model
-from runs.errors import BundleError, IngestError
+from runs.bundles.zipping import zip_members
+from runs.errors import BundleError, IngestError, UnsupportedBundle
 from runs.models import Chunk, ChunkState, Upload, UploadState, Visibility
 from runs.naming import LONGEST_NAME, checked_name
 from runs.prepare import indexed_text
@@ -27,13 +31,14 @@ from runs.records import BundleHeader
 from runs.targets import check_said, known_run, run_named
 
 __all__ = [
-    "STANDARD_INPUT", "KeptFile", "Wishes", "accept_upload", "answer_upload", "begin", "blocks_of", "chunk_folder",
-    "forget_chunks", "forget_files", "hash_stream", "keep_file", "new_upload", "open_upload", "retry_upload",
-    "stop_upload", "suggestion_for", "upload_warnings",
+    "BY_HAND", "STANDARD_INPUT", "KeptFile", "Wishes", "accept_upload", "answer_upload", "begin", "blocks_of",
+    "chunk_folder", "forget_chunks", "forget_files", "hash_stream", "header_of", "keep_file", "kind_of", "limits",
+    "new_upload", "open_upload", "read_header", "retry_upload", "stop_upload", "suggestion_for", "upload_warnings",
 ]  # fmt: skip
 
 STANDARD_INPUT = "standard input"
 """The file name of what came through a pipe."""
+BY_HAND = "Stopped by hand."
 _BLOCK = 1 << 20
 
 
@@ -47,6 +52,11 @@ class Wishes(msgspec.Struct, frozen=True, kw_only=True):
     """Slug of the stored run to add to."""
     private: bool = False
     """A run that the file makes is seen by its owner and by admins only."""
+
+
+def limits() -> Limits:
+    """How much one file may become when it is unpacked, by the settings."""
+    return Limits(members=settings.MAX_MEMBERS, unpacked=settings.MAX_UNPACKED, ratio=settings.MAX_RATIO)
 
 
 class KeptFile(msgspec.Struct, frozen=True):
@@ -114,7 +124,7 @@ def new_upload(
     A companion that cannot be read is no reason to refuse the results: why it was not read is written on the upload.
     """
     wishes = wishes or Wishes()
-    header, companion_error = _header_of(companion)
+    header, companion_error = header_of(companion)
     suggested = "" if file_name == STANDARD_INPUT else suggest_benchmark(file_name) or ""
     upload = Upload(
         file_name=indexed_text(file_name, 500),
@@ -141,7 +151,7 @@ def new_upload(
     return upload
 
 
-def _header_of(companion: bytes | None) -> tuple[BundleHeader, str]:
+def header_of(companion: bytes | None) -> tuple[BundleHeader, str]:
     """What the companion says, and why it could not be read (else the empty text)."""
     if companion is None:
         return BundleHeader(), ""
@@ -175,7 +185,7 @@ def accept_upload(
         raise
     try:
         with open_upload(upload) as stream:
-            reader, _ = read_rows(stream, name=upload.file_name, max_line=settings.MAX_LINE)
+            upload.reader = _reader_of(stream, upload.file_name)
     except BundleError as error:
         upload.state = UploadState.FAILED
         upload.error = indexed_text(str(error), 4000)
@@ -184,13 +194,59 @@ def accept_upload(
         upload.path = ""
         upload.save()
         return upload
-    upload.reader = reader.name
+    if upload.reader != ARCHIVE:
+        with open_upload(upload) as stream:
+            read_header(upload, stream)
     upload.state = UploadState.ASKING
     with transaction.atomic():
         upload.save()
-        if upload.model or upload.run is not None:
+        if upload.model or upload.run is not None or upload.reader == ARCHIVE:
             begin(upload)
     return upload
+
+
+def _reader_of(stream: BinaryIO, file_name: str) -> str:
+    kind = kind_of(stream)
+    if kind == "zip":
+        next(zip_members(stream, limits()), None)  # a cut or too large one is told at once
+    if kind:
+        return ARCHIVE
+    reader, _ = read_rows(stream, name=file_name, max_line=settings.MAX_LINE, limits=limits())
+    return reader.name
+
+
+def read_header(upload: Upload, stream: BinaryIO) -> None:
+    """Takes from the first row that can be read what it says of the whole run, and nobody said otherwise.
+
+    The stream is at its start, and is again. Raises `BundleError` when no reader knows the file.
+    """
+    reader, rows = read_rows(stream, name=upload.file_name, max_line=settings.MAX_LINE, limits=limits())
+    first = next((row for row in rows if isinstance(row, RawRecord)), None)
+    stream.seek(0)
+    header = reader.header(first.text) if first is not None else None
+    if header is None:
+        return
+    upload.model = upload.model or indexed_text(header.model or "", LONGEST_NAME)
+    if upload.benchmark_inferred and header.benchmark:
+        upload.benchmark, upload.benchmark_inferred = indexed_text(header.benchmark, LONGEST_NAME), False
+    upload.repetitions = upload.repetitions or header.repetitions
+    said = {name: value for name, value in msgspec.to_builtins(header).items() if value not in (None, {})}
+    upload.header = {**upload.header, **said}
+
+
+def kind_of(stream: BinaryIO) -> str:
+    """`zip` or `tar` (compressed or not) where the file is an archive, else the empty text. The stream is at its start.
+
+    Raises `BundleError` for what is known and not read.
+    """
+    try:
+        kind = archive_kind(stream.read(512))
+        stream.seek(0)
+        if not kind and (kind := archive_kind(open_stream(stream, limits()).head(512))) == "zip":
+            raise UnsupportedBundle("This is a zip archive that was compressed once more. Unpack it once.")
+    finally:
+        stream.seek(0)
+    return kind
 
 
 def begin(upload: Upload) -> None:
@@ -232,7 +288,7 @@ def stop_upload(upload: Upload) -> None:
     """Stops an upload that is not finished. What is stored stays; the rest can be read later with `retry_upload`."""
     Upload.objects.filter(
         pk=upload.pk, state__in=[UploadState.ASKING, UploadState.WAITING, UploadState.READING]
-    ).update(state=UploadState.STOPPED, error="Stopped by hand. What was stored stays; try again to read the rest.")
+    ).update(state=UploadState.STOPPED, error=f"{BY_HAND} What was stored stays; try again to read the rest.")
 
 
 def retry_upload(upload: Upload) -> None:
@@ -249,7 +305,7 @@ def retry_upload(upload: Upload) -> None:
                 f"The file {locked.file_name!r} is no longer kept here. Upload it again; nothing is stored twice."
             )
         locked.error = ""
-        ask = not locked.model and locked.run_id is None
+        ask = not locked.model and locked.run_id is None and locked.reader != ARCHIVE
         begun = locked.chunks.filter(state=ChunkState.DONE).exists()
         locked.state = UploadState.ASKING if ask else UploadState.READING if begun else UploadState.WAITING
         locked.save(update_fields=["state", "error"])
@@ -313,6 +369,6 @@ def upload_warnings(upload: Upload) -> list[str]:
             f"{upload.conflicts:,} of {upload.read:,} rows hold other results for attempts that the run already has. "
             "These look like two runs: ingest the file as a run of its own."
         )
-    if upload.state == UploadState.DONE and not upload.read and not upload.rejected:
+    if upload.state == UploadState.DONE and not upload.read and not upload.rejected and upload.reader != ARCHIVE:
         warnings.append("The file holds no rows.")
     return warnings

@@ -55,15 +55,26 @@ def work(number: int) -> None:
     )  # fmt: skip
 
 
+def watch_inbox() -> None:
+    """Follows the folder that TWENTYFOLD_INBOX names."""
+    import django  # noqa: PLC0415  # as above
+    from django.core.management import call_command  # noqa: PLC0415
+
+    django.setup()
+    call_command("watch")
+
+
 def main(arguments: list[str]) -> None:
     end_with_parent()
     match arguments:
         case ["web", listening]:
             serve(int(listening))
+        case ["inbox"]:
+            watch_inbox()
         case ["worker", number]:
             work(int(number))
         case _:
-            sys.exit("Usage: python -m inspector.supervisor.child web FILE_DESCRIPTOR | worker NUMBER")
+            sys.exit("Usage: python -m inspector.supervisor.child web FILE_DESCRIPTOR | worker NUMBER | inbox")
 
 
 if __name__ == "__main__":

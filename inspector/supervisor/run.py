@@ -38,8 +38,10 @@ class Supervisor:
         environment: Mapping[str, str],
         say: Callable[[str], None],
         first: Sequence[str] = (),
+        inbox: bool = False,
     ) -> None:
-        """`first`: arguments for Python of a job that should be done before the first page is shown."""
+        """`first`: arguments for Python of a job that should be done before the first page is shown. `inbox`: whether
+        a folder is followed."""
         self._listening = listening
         self._say = say
         fd = listening.fileno()
@@ -48,6 +50,8 @@ class Supervisor:
             Process(f"Worker {number}", (*CHILD, "worker", str(number)), logs / f"worker-{number}.log", environment)
             for number in range(1, workers + 1)
         ]
+        if inbox:
+            self._workers.append(Process("The inbox", (*CHILD, "inbox"), logs / "inbox.log", environment))
         self._first = Process("The first job", first, logs / "first.log", environment) if first else None
         self._asked = 0
         """How many times somebody asked to end."""

@@ -7,8 +7,9 @@ from django.db import transaction
 from django.http import HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django_htmx.http import HttpResponseClientRefresh
 
-from inspector.access import access_of, viewers_too, writers_only
+from inspector.access import access_of, evaluators_only, viewers_too, writers_only
 from inspector.charts.data import Chart
 from inspector.charts.run import TaskLinks, distribution, reliability
 from inspector.filters import run_filters, task_filters
@@ -24,8 +25,10 @@ from runs.metrics import ErrorRule
 from runs.models import Run, Visibility
 from runs.models.run import Weights
 from runs.prices import PriceError, edit_priced_run
+from runs.queries.live import run_live
 from runs.queries.numbers import TaskClass
 from runs.queries.prices import price_choices
+from runs.queries.provenance import provenance_page
 from runs.queries.run_failures import run_failures
 from runs.queries.run_grid import run_grid
 from runs.queries.runs import RunPage, run_list, run_or_404, run_page
@@ -57,12 +60,31 @@ def detail(request: HtmxHttpRequest, slug: str) -> HttpResponse:
     page = run_page(slug, task_filters(request.GET), access=access)
     charts = [] if wants_part(request) or not page.numbers.tasks else _charts(page)
     context: dict[str, object] = {"page": page, "charts": charts, "owns": owns(access, page.run.owner)}
+    if page.reading is not None:
+        context["live"] = run_live(run_or_404(slug, access=access))
     if charts:
         grid = run_grid(slug, grid_view(request.GET), access=access)
         context |= {"grid": grid, "cells": grid_data(grid)}
         if access.evaluates:
             context["failures"] = run_failures(page.run.pk, access=access)
     return render_page(request, "runs/detail.html", context, partial="tasks")
+
+
+@viewers_too
+@require_safe
+def live(request: HtmxHttpRequest, slug: str) -> HttpResponse:
+    """How far a run is that is being read. Once it is, the whole page is loaded again."""
+    found = run_live(run_or_404(slug, access=access_of(request)))
+    if found is None:
+        return HttpResponseClientRefresh() if wants_part(request) else redirect_to(request, "run", slug)
+    return render_page(request, "runs/_live.html", {"live": found})
+
+
+@evaluators_only
+@require_safe
+def provenance(request: HtmxHttpRequest, slug: str) -> HttpResponse:
+    """Where the run's rows came from, with a verdict on them as a whole."""
+    return render_page(request, "runs/provenance.html", {"page": provenance_page(slug, access=access_of(request))})
 
 
 def _charts(page: RunPage) -> list[Chart]:

@@ -6,15 +6,20 @@ from collections.abc import Iterator
 
 from runs.bundles import sniffing
 from runs.bundles.base import RawRecord, Reader
+from runs.bundles.limits import Limits
 from runs.bundles.opening import HEAD_BYTES, BundleStream, Readable, open_bundle
 from runs.bundles.thinkingbox import ThinkingBox, ThinkingBoxYaml
+from runs.bundles.thinkingbox_openenv import ThinkingBoxOpenEnv
 from runs.errors import BundleError, UnknownFormat, UnsupportedBundle
 from runs.records import Problem
 
-__all__ = ["READERS", "detect", "open_bundle", "read_rows", "reader_named"]
+__all__ = ["ARCHIVE", "READERS", "detect", "open_bundle", "read_rows", "reader_named"]
 
-READERS: tuple[Reader, ...] = (ThinkingBox(), ThinkingBoxYaml())
+READERS: tuple[Reader, ...] = (ThinkingBox(), ThinkingBoxYaml(), ThinkingBoxOpenEnv())
 """In the order in which they are asked."""
+
+ARCHIVE = "archive"
+"""What stands in the reader's place for an archive: its members have readers."""
 
 _MARKS = {
     b"\xff\xfe\x00\x00": "UTF-32",
@@ -25,12 +30,14 @@ _MARKS = {
 _SHOWN = 12
 
 
-def read_rows(source: Readable, *, name: str, max_line: int) -> tuple[Reader, Iterator[RawRecord | Problem]]:
+def read_rows(
+    source: Readable, *, name: str, max_line: int, limits: Limits | None = None
+) -> tuple[Reader, Iterator[RawRecord | Problem]]:
     """The reader of a result file, and its rows, lazily. `source` need not be seekable; `name` is only for messages.
 
     Raises `BundleError` (`UnknownFormat`, `UnsupportedBundle`) when the file as a whole cannot be read.
     """
-    stream = open_bundle(source)
+    stream = open_bundle(source, limits)
     reader = detect(stream.head(HEAD_BYTES), name)
     return reader, _rows(reader, stream, max_line)
 
@@ -64,11 +71,6 @@ def reader_named(name: str) -> Reader:
 
 
 def _refusal(head: bytes, name: str) -> BundleError:
-    if sniffing.is_openenv(head):
-        return UnsupportedBundle(
-            f"{name} is of the thinkingbox-eval format (the OpenEnv adapter), which is not read yet. "
-            "Give the result file that tb infer wrote."
-        )
     if sniffing.is_companion(head):
         return UnsupportedBundle(
             f"{name} is the run metadata that goes with a result file, and holds no results. "
@@ -81,7 +83,7 @@ def _refusal(head: bytes, name: str) -> BundleError:
         )
     return UnknownFormat(
         f"{name} is of no known format: it starts with {_first_bytes(head)}. Known are {_known()}, "
-        "plain or compressed with gzip or zstd."
+        "plain or compressed with gzip, zstd or xz, alone or in a zip or tar archive."
     )
 
 
@@ -91,4 +93,5 @@ def _first_bytes(head: bytes) -> str:
 
 
 def _known() -> str:
-    return " and ".join(f"{reader.title} ({reader.name})" for reader in READERS)
+    names = [f"{reader.title} ({reader.name})" for reader in READERS]
+    return f"{', '.join(names[:-1])} and {names[-1]}"

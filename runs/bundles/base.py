@@ -12,7 +12,7 @@ from typing import BinaryIO, Protocol
 import msgspec
 from msgspec import Raw
 
-from runs.records import AttemptRecord, Problem
+from runs.records import AttemptRecord, BundleHeader, Problem
 
 __all__ = ["Detached", "Part", "RawRecord", "ReadRecord", "Reader"]
 
@@ -66,6 +66,10 @@ class Reader(Protocol):
 
         A line that is seen to be no JSON object, or is longer than `max_line` bytes, is a Problem.
         """
+        ...
+
+    def header(self, text: bytes) -> BundleHeader | None:
+        """What a row says of its whole run; None where this format's rows say nothing."""
         ...
 
     def read(self, text: bytes) -> ReadRecord:

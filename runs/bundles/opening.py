@@ -1,20 +1,26 @@
 """From the bytes of an upload to plain text: compression found by content, decompressed as it is read, memory flat.
 
-What is known and not read (archives, other compressions) is named as such; what breaks half way gives its beginning.
+What is known and not read (other archives and compressions) is named as such; what breaks half way gives its beginning.
+The members of archives are found by `runs.bundles.archives`.
 """
 
 from __future__ import annotations
 
 import io
+import lzma
 import zlib
 from collections.abc import Iterator
 from typing import BinaryIO, Protocol
 
 import zstandard
 
+from runs.bundles.limits import Limits, TooLarge, check_size
 from runs.errors import BundleError, UnsupportedBundle
 
-__all__ = ["HEAD_BYTES", "BrokenCompression", "BundleStream", "open_bundle"]
+__all__ = [
+    "HEAD_BYTES", "BrokenCompression", "BundleStream", "archive_kind", "is_compressed", "open_bundle", "open_stream",
+    "tar_sum",
+]  # fmt: skip
 
 HEAD_BYTES = 64 * 1024
 """How much of the uncompressed content a format is recognised by."""
@@ -24,21 +30,23 @@ _GZIP_CHUNK = 64 * 1024
 _ZSTD_CHUNK = 256  # a zstd block of 4 bytes may stand for 128 KiB, so one step gives 8 MiB at most
 _GZIP_OUTPUT = 256 * 1024
 _ZSTD_WINDOW = 1 << 28  # `zstd --long=28`; the tool itself refuses more than 27 unless told
+_XZ_MEMORY = 160 << 20  # `xz -9` needs 65 MiB to unpack
 
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _ZSTD_SKIPPABLE = tuple(bytes([0x50 + n, 0x2A, 0x4D, 0x18]) for n in range(16))
 _BOM = b"\xef\xbb\xbf"
+_XZ = b"\xfd7zXZ\x00"
+_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _NOT_READ = {
-    b"PK\x03\x04": "a zip archive",
-    b"PK\x05\x06": "a zip archive",
     b"7z\xbc\xaf\x27\x1c": "a 7z archive",
-    b"\xfd7zXZ\x00": "an xz file",
     b"BZh": "a bzip2 file",
     b"Rar!": "a rar archive",
     b"\x04\x22\x4d\x18": "an lz4 file",
 }
+_BLOCK = 512
 _TAR_MAGIC, _TAR_AT = b"ustar", 257
+_TAR_SUM = slice(148, 156)
 
 
 class BrokenCompression(BundleError):
@@ -51,19 +59,44 @@ class Readable(Protocol):
     def read(self, size: int = ..., /) -> bytes: ...
 
 
-def open_bundle(source: Readable) -> BundleStream:
-    """The uncompressed bytes of a result file (gzip, zstd or plain), without a byte order mark.
+def open_bundle(source: Readable, limits: Limits | None = None) -> BundleStream:
+    """The uncompressed bytes of a result file (gzip, zstd, xz or plain), without a byte order mark.
 
-    Raises `UnsupportedBundle` for an archive. A break in the compressed data raises `BrokenCompression` from `read`,
-    after everything before the break has been read.
+    Raises `UnsupportedBundle` for an archive. A break in the compressed data, or more of it than `limits` allow, raises
+    `BrokenCompression` from `read`, after everything before the break has been read.
     """
-    first = _fill(source, 512)
-    _refuse_archive(first)
+    stream = open_stream(source, limits)
+    if kind := archive_kind(stream.head(_BLOCK)):
+        raise UnsupportedBundle(f"This is a {kind} archive within another file, which is not read: unpack it first.")
+    return stream
+
+
+def open_stream(source: Readable, limits: Limits | None = None) -> BundleStream:
+    """As `open_bundle`, and the content may be an archive."""
+    counted = _Counted(source)
+    first = _fill(counted, _BLOCK)
+    _refuse(first)
     if first.startswith(_GZIP):
-        return BundleStream(_gunzip(first, source))
-    if first.startswith((_ZSTD, *_ZSTD_SKIPPABLE)):
-        return BundleStream(_unzstd(first, source))
-    return BundleStream(_plain(first, source))
+        chunks = _gunzip(first, counted)
+    elif first.startswith((_ZSTD, *_ZSTD_SKIPPABLE)):
+        chunks = _unzstd(first, counted)
+    elif first.startswith(_XZ):
+        chunks = _unxz(first, counted)
+    else:
+        return BundleStream(_plain(first, counted))
+    return BundleStream(_limited(chunks, counted, limits or Limits()))
+
+
+def archive_kind(head: bytes) -> str:
+    """`zip` or `tar` where the first 512 bytes are of one, else the empty text."""
+    if head.startswith(_ZIP):
+        return "zip"
+    return "tar" if _is_tar(head[:_BLOCK]) else ""
+
+
+def is_compressed(head: bytes) -> bool:
+    """Whether the bytes begin a gzip, zstd or xz file."""
+    return head.startswith((_GZIP, _ZSTD, _XZ, *_ZSTD_SKIPPABLE))
 
 
 class BundleStream(io.RawIOBase, BinaryIO):
@@ -83,7 +116,7 @@ class BundleStream(io.RawIOBase, BinaryIO):
             raise self._error
         if self._buffer.startswith(_BOM):
             self._start = len(_BOM)
-        _refuse_archive(self._buffer[self._start :])
+        _refuse(self._buffer[self._start :])
 
     def _gather(self, size: int) -> None:
         """Have `size` bytes at hand, or all there are."""
@@ -127,6 +160,30 @@ class BundleStream(io.RawIOBase, BinaryIO):
         part = self.read(len(target))
         target[: len(part)] = part
         return len(part)
+
+
+class _Counted:
+    """A source that counts what was read of it."""
+
+    def __init__(self, source: Readable) -> None:
+        self._source = source
+        self.size = 0
+
+    def read(self, size: int = -1, /) -> bytes:
+        data = self._source.read(size)
+        self.size += len(data)
+        return data
+
+
+def _limited(chunks: Iterator[bytes], source: _Counted, limits: Limits) -> Iterator[bytes]:
+    size = 0
+    for chunk in chunks:
+        size += len(chunk)
+        try:
+            check_size(size, source.size, limits)
+        except TooLarge as error:
+            raise BrokenCompression(str(error)) from error
+        yield chunk
 
 
 def _fill(source: Readable, size: int) -> bytes:
@@ -192,6 +249,26 @@ def _unzstd(first: bytes, source: Readable) -> Iterator[bytes]:
         raise BrokenCompression(_cut("zstd"))
 
 
+def _unxz(first: bytes, source: Readable) -> Iterator[bytes]:
+    stream = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY)
+    fresh = False
+    for piece in _pieces(first, source, _GZIP_CHUNK):
+        while piece or not (stream.needs_input or stream.eof):
+            if fresh and not piece.strip(b"\x00"):  # padding between two streams, or after the last
+                break
+            fresh = False
+            try:
+                output = stream.decompress(piece, _GZIP_OUTPUT)
+            except (lzma.LZMAError, MemoryError) as error:
+                raise BrokenCompression(_damaged("xz", str(error))) from error
+            piece = b""
+            if stream.eof:
+                piece, stream, fresh = stream.unused_data, lzma.LZMADecompressor(lzma.FORMAT_XZ, _XZ_MEMORY), True
+            yield output
+    if not fresh:
+        raise BrokenCompression(_cut("xz"))
+
+
 def _cut(kind: str) -> str:
     return f"The {kind} data ends early, so the file is probably cut off. Copy it again, and give the whole file."
 
@@ -200,9 +277,22 @@ def _damaged(kind: str, detail: str) -> str:
     return f"The {kind} data is damaged ({detail}). Copy the file again."
 
 
-def _refuse_archive(head: bytes) -> None:
+def _refuse(head: bytes) -> None:
     what = next((what for magic, what in _NOT_READ.items() if head.startswith(magic)), None)
-    if head[_TAR_AT : _TAR_AT + len(_TAR_MAGIC)] == _TAR_MAGIC:
-        what = "a tar archive"
     if what is not None:
-        raise UnsupportedBundle(f"This is {what}, which is not read yet: unpack it and give the .jsonl file in it.")
+        raise UnsupportedBundle(f"This is {what}, which is not read: unpack it and give the .jsonl file in it.")
+
+
+def _is_tar(block: bytes) -> bool:
+    """By the magic of every modern writer, else (Unix v7) by the checksum."""
+    if block[_TAR_AT : _TAR_AT + len(_TAR_MAGIC)] == _TAR_MAGIC:
+        return True
+    if len(block) < _BLOCK or not block[0]:
+        return False
+    written = block[_TAR_SUM].strip(b" \0")
+    return written.isdigit() and set(written) <= set(b"01234567") and int(written, 8) == tar_sum(block)
+
+
+def tar_sum(block: bytes) -> int:
+    """The checksum of a tar header: the sum of its bytes, where those of the checksum itself count as blanks."""
+    return sum(block) - sum(block[_TAR_SUM]) + 8 * ord(" ")

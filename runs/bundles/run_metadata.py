@@ -18,16 +18,20 @@ from runs.bundles.fields import as_number
 from runs.errors import BundleError
 from runs.records import BundleHeader
 
-__all__ = ["companion_name", "read_run_metadata", "suggest_benchmark", "suggest_model"]
+__all__ = [
+    "AGENT_PARAMETERS", "COMPANION_END", "LONGEST_COMPANION", "companion_name", "plain_value", "read_run_metadata",
+    "suggest_benchmark", "suggest_model",
+]  # fmt: skip
 
-_MOST_BYTES = 2 << 20
+LONGEST_COMPANION = 2 << 20
+"""Bytes."""
 _LONGEST = 200
-_SUFFIX = "_run_metadata.yaml"
-_COMPRESSIONS = (".gz", ".zst")
+COMPANION_END = "_run_metadata.yaml"
+_COMPRESSIONS = (".gz", ".zst", ".xz")
 _RESULTS = (".jsonl", ".json", ".yaml", ".yml")
 _RETRY = re.compile(r"\.(?:retry|part|shard)[-_]?\d*$")
 
-_AGENT = (
+AGENT_PARAMETERS = (
     "temperature", "max_completion_tokens", "reasoning_effort", "is_reasoning", "seed", "parallel_tool_calls", "top_p",
     "top_k",
 )  # fmt: skip
@@ -38,8 +42,8 @@ def read_run_metadata(data: bytes) -> BundleHeader | None:
 
     Raises `BundleError` when it is no YAML, or larger than such a file ever is.
     """
-    if len(data) > _MOST_BYTES:
-        raise BundleError(f"The run metadata has {len(data):,} bytes; more than {_MOST_BYTES:,} are not read.")
+    if len(data) > LONGEST_COMPANION:
+        raise BundleError(f"The run metadata has {len(data):,} bytes; more than {LONGEST_COMPANION:,} are not read.")
     document = _load(data)
     setup = document.get("setup_config") if isinstance(document, dict) else None
     if not isinstance(document, dict) or not isinstance(setup, dict):
@@ -47,14 +51,14 @@ def read_run_metadata(data: bytes) -> BundleHeader | None:
     orchestrator = _mapping(setup.get("orchestrator"))
     agent = _mapping(orchestrator.get("agent_model")) or _mapping(setup.get("agent_model"))
     judge, user = _mapping(setup.get("judge_model")), _mapping(setup.get("user_model"))
-    found = {name: agent.get(name) for name in _AGENT} | {
+    found = {name: agent.get(name) for name in AGENT_PARAMETERS} | {
         "api": agent.get("type"),
         "agent_kind": orchestrator.get("type"),
         "judge_model": judge.get("deployment"),
         "judge_type": setup.get("judge_type"),
         "user_model": user.get("deployment"),
     }
-    parameters = {name: value for name, given in found.items() if (value := _plain(given)) is not None}
+    parameters = {name: value for name, given in found.items() if (value := plain_value(given)) is not None}
     return BundleHeader(
         model=_text(agent.get("deployment")),
         parameters=parameters,
@@ -65,7 +69,7 @@ def read_run_metadata(data: bytes) -> BundleHeader | None:
 
 def companion_name(file_name: str) -> str:
     """The companion that the harness writes beside a result file: `smoke.jsonl.gz` → `smoke_run_metadata.yaml`."""
-    return _stem(file_name) + _SUFFIX
+    return _stem(file_name) + COMPANION_END
 
 
 def suggest_model(file_name: str) -> str | None:
@@ -84,7 +88,7 @@ def _stem(file_name: str) -> str:
     for endings in (_COMPRESSIONS, _RESULTS):
         ending = next((ending for ending in endings if name.lower().endswith(ending)), "")
         name = name[: len(name) - len(ending)]
-    return name.removesuffix(_SUFFIX.removesuffix(".yaml"))
+    return name.removesuffix(COMPANION_END.removesuffix(".yaml"))
 
 
 class _Loader(yaml.CSafeLoader):
@@ -108,7 +112,7 @@ def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _plain(value: Any) -> str | bool | int | float | None:
+def plain_value(value: Any) -> str | bool | int | float | None:
     """A short plain value as it is; None for everything else, so that no structure slips in."""
     if isinstance(value, bool):
         return value

@@ -16,6 +16,8 @@ _OWN = frozenset(
         "finish_reason",
     }
 )  # fmt: skip
+_FIRST_OF_OPENENV = ["finish_reason", "is_system_error", "messages"]
+"""The adapter writes its keys sorted; the harness begins with the uid."""
 _MESSAGE = re.compile(r'"T"\s*:\s*"(?:Text|ToolCall|ParallelToolCall|ToolResponse)"')
 _NAMED = re.compile(r'(?<!\\)"(' + "|".join(sorted(_OWN)) + r')"\s*:')
 _YAML_NAME = re.compile(r"^([A-Za-z_]\w*):(?:\s|$)", re.MULTILINE)
@@ -73,13 +75,15 @@ def _is_row(line: str) -> bool:
 
 def _is_openenv_row(line: str) -> bool:
     pairs = _pairs(line)
-    if "test_context" in pairs:
-        return False
-    if pairs.get("classification") == "operational_system_error" and "repetition_id" in pairs:
+    if pairs.get("classification") == "operational_system_error":
         return True
     metadata = pairs.get("metadata", "")
     if isinstance(metadata, dict):
         return "schema_version" in metadata and "repetition_id" in metadata
+    if "test_context" in pairs:
+        return False
+    if list(pairs) == _FIRST_OF_OPENENV and pairs["messages"] is None:
+        return True  # cut in its messages; if it is a row of the harness after all, it is read as one
     # The value is cut: what is left of it is the end of the line.
     rest = line[line.find('"metadata"') :] if "metadata" in pairs else ""
     return '"execution_provenance"' in rest or '"repetition_id"' in rest

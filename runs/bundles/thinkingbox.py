@@ -17,7 +17,7 @@ from runs.bundles.thinkingbox_record import make_record
 from runs.bundles.thinkingbox_row import STATES, SplitRow, attach_row, detach_row, fields_of, open_skeleton, split_row
 from runs.bundles.thinkingbox_yaml import yaml_rows
 from runs.errors import BadRecord
-from runs.records import AttemptRecord, Problem, ProblemKind
+from runs.records import AttemptRecord, BundleHeader, Problem, ProblemKind
 
 __all__ = ["ThinkingBox", "ThinkingBoxYaml"]
 
@@ -50,6 +50,9 @@ class ThinkingBox:
         if blank:
             lines = "1 blank line was" if blank == 1 else f"{blank:,} blank lines were"
             yield Problem(line=first_blank, kind=ProblemKind.NOTE, reason=f"{lines} passed over.")
+
+    def header(self, text: bytes) -> BundleHeader | None:
+        return None  # a row names neither the model nor the benchmark
 
     def read(self, text: bytes) -> ReadRecord:
         try:

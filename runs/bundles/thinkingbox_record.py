@@ -8,11 +8,11 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from runs.benchmarks import domain_label
+from runs.benchmarks import THINKINGBOX_BENCH, domain_label
+from runs.bundles.canonical_rows import claims_canonical, read_said, read_try, row_notes
 from runs.bundles.fields import Fields, as_number, describe, wrong
 from runs.bundles.thinkingbox_messages import read_messages
 from runs.bundles.thinkingbox_row import SplitRow, fields_of
-from runs.errors import BadRecord
 from runs.records import (
     AttemptRecord,
     ErrorReason,
@@ -23,12 +23,13 @@ from runs.records import (
     Verdict,
 )
 
-__all__ = ["make_record"]
+__all__ = ["HIGHEST_REPETITION", "make_record", "place_of"]
 
-_HIGHEST_REPETITION = 2**31 - 1
+HIGHEST_REPETITION = 2**31 - 1
 _STATE_NAMES = {"initial_db_state": "before", "result_db_state": "after", "golden_db_state": "required"}
 _CONTEXT_STARTS = "=== END CONVERSATION HISTORY ===\n\nUSER_CONTEXT:\n"
 _CONTEXT_ENDS = "\n\nLAST_ASSISTANT_MESSAGE:"
+_NULL = Raw(b"null")
 _any = msgspec.json.Decoder()
 
 
@@ -40,10 +41,9 @@ def make_record(
     Raises `BadRecord` for a field of another type than the format's, `msgspec.DecodeError` for a value that is no JSON.
     """
     row = Fields({name: _decoded(text) for name, text in split.row.items() if name not in _NOT_HERE})
-    _refuse_openenv(row)
     uid = row.text("uid")
     metadata = row.fields_or_empty("metadata")
-    repetition = metadata.count("repetition", highest=_HIGHEST_REPETITION)
+    repetition = metadata.count("repetition", highest=HIGHEST_REPETITION)
     messages = row.maybe_list("messages")
     if messages is None:
         raise wrong("messages", row.values.get("messages"), "a list of messages")
@@ -51,13 +51,18 @@ def make_record(
     test = _test_result(row.maybe_fields("test_result"))
     verdict, reason = _verdict(row.flag("is_system_error"), test)
     error, traceback = _error(metadata)
-    scenario = metadata.maybe_text("scenario") or ""
+    scenario = metadata.maybe_text("scenario") or place_of(uid)[0]
     tags = row.fields_or_empty("test_tags")
     decided = [*notes, *transcript.notes]
+    canonical = claims_canonical(row.values)
+    if canonical:
+        decided += row_notes(row.values, metadata, repetition)
     return AttemptRecord(
         uid=uid,
         repetition=repetition,
         verdict=verdict,
+        tried=read_try(metadata) if canonical else None,
+        said=_said(split, row, metadata) if canonical else None,
         reason=reason,
         finish_reason=row.maybe_text("finish_reason"),
         domain=tags.maybe_text("domain") or domain_label(scenario),
@@ -84,14 +89,20 @@ def make_record(
 _NOT_HERE = frozenset({"test_context", "tools"})  # read by level and by part
 
 
+def _said(split: SplitRow, row: Fields, metadata: Fields) -> dict[str, Any] | None:
+    """The fields that are read apart are named too, since a canonical row may not have them."""
+    apart = dict.fromkeys(name for name in _NOT_HERE if (split.row.get(name) or _NULL) != _NULL)
+    return read_said(row.values | dict.fromkeys(apart, True), metadata)
+
+
 def _decoded(text: Raw | None) -> Any:
     return None if text is None else _any.decode(text)
 
 
-def _refuse_openenv(row: Fields) -> None:
-    metadata = row.values.get("metadata")
-    if isinstance(metadata, dict) and "schema_version" in metadata and "repetition_id" in metadata:
-        raise BadRecord("the row is of the thinkingbox-eval format, which is not read yet.", "metadata.schema_version")
+def place_of(uid: str) -> tuple[str, str]:
+    """Scenario and domain of a task that the benchmark knows; else two empty texts."""
+    scenario = THINKINGBOX_BENCH.scenarios.get(uid, "")
+    return scenario, domain_label(scenario)
 
 
 def _test_result(test: Fields | None) -> TestResult | None:

@@ -14,6 +14,7 @@ from runs.models.leaderboard import Leaderboard, LeaderboardFreeze, LeaderboardR
 from runs.models.note import Note
 from runs.models.payload import Payload, PayloadPart
 from runs.models.price import PriceList, RunPricing
+from runs.models.provenance import Provenance
 from runs.models.run import Run, Visibility
 from runs.models.saved_view import SavedView
 from runs.models.tally import TaskTally
@@ -37,6 +38,7 @@ __all__ = [
     "PayloadPart",
     "PendingTranscript",
     "PriceList",
+    "Provenance",
     "Run",
     "RunPricing",
     "SavedView",

@@ -5,6 +5,7 @@ from django.urls import reverse
 
 from runs.models.benchmark import Task
 from runs.models.payload import Payload
+from runs.models.provenance import Provenance
 from runs.models.run import Run
 from runs.models.upload import Upload
 
@@ -17,6 +18,10 @@ class Attempt(models.Model):
     repetition = models.PositiveIntegerField()
     current = models.BooleanField(default=True)
     """False: an error that a later row replaced; kept as history, counted nowhere."""
+    tried = models.PositiveIntegerField(null=True)
+    """Which try at its repetition it was, from 1, where the row says that."""
+    provenance = models.ForeignKey(Provenance, models.SET_NULL, null=True, related_name="attempts")
+    """What the row said of where it came from; null where it said nothing."""
     verdict = models.CharField(max_length=10)
     reason = models.CharField(max_length=12, blank=True)
     finish_reason = models.CharField(max_length=60, blank=True)

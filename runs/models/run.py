@@ -33,6 +33,8 @@ class Run(models.Model):
     """k: how many attempts a task is expected to have."""
     repetitions_inferred = models.BooleanField(default=True)
     """k is the highest repetition recorded + 1, since nobody said it."""
+    lineage = models.CharField(max_length=64, blank=True, db_index=True)
+    """A digest that all files of one run share, where rows say where they came from: shards find their run by it."""
     note = models.TextField(blank=True)
     settings = models.JSONField(default=dict, blank=True)
     """The allow-listed parameters of the run's metadata."""

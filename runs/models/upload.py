@@ -18,6 +18,8 @@ class Upload(models.Model):
     """One result file that came in, what was said about it, and what became of each of its lines."""
 
     file_name = models.CharField(max_length=500)
+    archive = models.ForeignKey("self", models.SET_NULL, null=True, blank=True, related_name="members")
+    """The archive that it came in; its name is then its path there."""
     sha256 = models.CharField(max_length=64, db_index=True)
     size = models.PositiveBigIntegerField()
     path = models.CharField(max_length=500, blank=True)
@@ -46,6 +48,14 @@ class Upload(models.Model):
     bytes_split = models.PositiveBigIntegerField(default=0)
     """How far the file has been cut into chunks, in compressed bytes."""
     split_done = models.BooleanField(default=False)
+    followed_path = models.CharField(max_length=1000, blank=True, db_index=True)
+    """The file that is followed while it is being written; empty for all others."""
+    followed = models.JSONField(null=True, blank=True)
+    """How far it was read: `runs.bundles.tailing.Place`."""
+    expected = models.PositiveIntegerField(null=True, blank=True)
+    """Attempts that the followed file should have in the end, where somebody said it."""
+    grew_at = models.DateTimeField(null=True, blank=True)
+    """When the followed file last had new rows."""
     lease_until = models.DateTimeField(null=True, blank=True)
     """Only while a command reads the file itself, without workers: once over, that command has died."""
     read = models.PositiveIntegerField(default=0)

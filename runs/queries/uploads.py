@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 import msgspec
-from django.db.models import Count, F, Q, QuerySet, Window
-from django.db.models.functions import RowNumber
+from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery, Window
+from django.db.models.functions import Coalesce, RowNumber
 from django.http import Http404
 from django.utils import timezone
 
 from runs.access import Access
+from runs.bundles import ARCHIVE
 from runs.models import Benchmark, Chunk, ChunkState, Run, Upload, UploadProblem, UploadState
 from runs.queries.numbers import Numbers, numbers_by_run
 from runs.queries.paging import Page, page_of
@@ -43,6 +44,11 @@ class RunLink(msgspec.Struct, frozen=True):
     numbers: Numbers
 
 
+class UploadLink(msgspec.Struct, frozen=True):
+    pk: int
+    file_name: str
+
+
 class UploadRow(msgspec.Struct, frozen=True, kw_only=True):
     """One uploaded file and what became of it."""
 
@@ -69,6 +75,10 @@ class UploadRow(msgspec.Struct, frozen=True, kw_only=True):
     """Share of the file that is stored, from 0 to 1; an estimate until the file is cut."""
     run: RunLink | None
     run_name: str
+    archive: UploadLink | None
+    """The archive that it came in."""
+    members: int
+    """Result files in it; always 0 where it is no archive."""
     problems: list[Problem]
     problem_total: int
     warnings: list[str]
@@ -76,6 +86,10 @@ class UploadRow(msgspec.Struct, frozen=True, kw_only=True):
     benchmark: str
     repetitions: int | None
     can_retry: bool
+
+    @property
+    def is_archive(self) -> bool:
+        return self.reader == ARCHIVE
 
     @property
     def asking(self) -> bool:
@@ -186,8 +200,12 @@ def reading_now(runs: Sequence[int]) -> dict[int, tuple[int, float]]:
 def _uploads(access: Access) -> QuerySet[Upload]:
     """Those that the asker sees, with lines of files: raises PermissionDenied for who may not evaluate."""
     for_evaluators(access)
+    members = Upload.objects.filter(archive=OuterRef("pk")).order_by().values("archive").annotate(files=Count("pk"))
     return (
-        Upload.objects.filter(visible_uploads(access)).select_related("run__benchmark").order_by("-created_at", "-pk")
+        Upload.objects.filter(visible_uploads(access))
+        .select_related("run__benchmark", "archive")
+        .annotate(members_total=Coalesce(Subquery(members.values("files")), 0))
+        .order_by("-created_at", "-pk")
     )
 
 
@@ -234,6 +252,8 @@ def _row(
         if run is None
         else RunLink(run.slug, f"{run.model} on {run.benchmark.name}", numbers.get(run.pk, Numbers(k=run.repetitions))),
         run_name=upload.run_name,
+        archive=None if upload.archive is None else UploadLink(upload.archive.pk, upload.archive.file_name),
+        members=getattr(upload, "members_total", 0),
         problems=problems,
         problem_total=total,
         warnings=upload_warnings(upload),

@@ -16,8 +16,9 @@ from tests.bundles.make import line
 from tests.factories import make_row
 
 KNOWN = (
-    "Known are ThinkingBox tb infer (thinkingbox) and ThinkingBox tb infer, one result as YAML (thinkingbox-yaml), "
-    "plain or compressed with gzip or zstd."
+    "Known are ThinkingBox tb infer (thinkingbox), ThinkingBox tb infer, one result as YAML (thinkingbox-yaml) "
+    "and ThinkingBox thinkingbox-eval (OpenEnv) (thinkingbox-openenv), "
+    "plain or compressed with gzip, zstd or xz, alone or in a zip or tar archive."
 )
 
 
@@ -92,15 +93,22 @@ def canonical(**changes: object) -> dict[str, object]:
     return kept | changes
 
 
-def test_the_openenv_format_is_named_and_not_misread() -> None:
-    expected = (
-        "UnsupportedBundle: results.jsonl is of the thinkingbox-eval format (the OpenEnv adapter), which is not read "
-        "yet. Give the result file that tb infer wrote."
-    )
+def test_the_openenv_format_is_told_from_the_harness_own() -> None:
     error = {"classification": "operational_system_error", "repetition_id": "x::repeat::0", "uid": "x"}
     long = canonical(test_tags={"labels": ["x" * 2 * HEAD_BYTES]})
-    for content in (line(canonical()), line(canonical()) + line(long), line(long), line(error)):
-        assert refusal(content) == expected
+    longer = canonical(messages=[{"T": "Text", "role": "user", "content": "x" * 2 * HEAD_BYTES}])
+    with_states = canonical() | {"test_context": make_row()["test_context"]}
+    contents = (
+        line(canonical()),
+        line(canonical()) + line(long),
+        line(long),
+        line(longer),
+        line(error),
+        line(with_states),
+    )
+    assert [found(content) for content in contents] == ["thinkingbox-openenv"] * 6
+    sorted_keys = {name: make_row()[name] for name in sorted(make_row())}
+    assert found(line(sorted_keys)) == "thinkingbox"
 
 
 def test_the_companion_is_named() -> None:
@@ -131,8 +139,8 @@ def test_reference_files_that_are_not_read_say_why(shared: Path) -> None:
     files = [*folder.glob("*/results.jsonl.zst"), *folder.glob("*/errors.jsonl")]
     assert len(files) == 4
     for path in files:
-        with path.open("rb") as source, pytest.raises(UnsupportedBundle, match="thinkingbox-eval"):
-            read_rows(source, name=path.name, max_line=MAX_LINE)
+        with path.open("rb") as source:
+            assert read_rows(source, name=path.name, max_line=MAX_LINE)[0].name == "thinkingbox-openenv"
     for path in (shared / "bundles" / "other").rglob("*.json"):
         with path.open("rb") as source, pytest.raises((UnknownFormat, UnsupportedBundle)):
             read_rows(source, name=path.name, max_line=MAX_LINE)

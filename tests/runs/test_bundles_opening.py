@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import gzip
 import io
+import lzma
 import os
 import random
 import tarfile
 import tracemalloc
+from collections import deque
+from collections.abc import Callable
 from functools import partial
 
 import pytest
 import zstandard
 
+from runs.bundles.limits import Limits
 from runs.bundles.lines import Line, split_lines
-from runs.bundles.opening import BrokenCompression, open_bundle
+from runs.bundles.opening import BrokenCompression, archive_kind, open_bundle, open_stream
 from runs.errors import UnsupportedBundle
 from tests.bundles import FOLDER, read_bytes, read_sample
 
@@ -108,19 +112,50 @@ def tar_file() -> bytes:
 @pytest.mark.parametrize(
     ("content", "what"),
     [
-        ((FOLDER / "archive.zip").read_bytes(), "a zip archive"),
-        (tar_file(), "a tar archive"),
-        (gzip.compress(tar_file()), "a tar archive"),
         (b"7z\xbc\xaf\x27\x1c" + bytes(40), "a 7z archive"),
-        (b"\xfd7zXZ\x00" + bytes(40), "an xz file"),
         (b"BZh91AY&SY" + bytes(40), "a bzip2 file"),
+        (gzip.compress(b"BZh91AY&SY" + bytes(40)), "a bzip2 file"),
     ],
 )
-def test_archives_are_known_and_not_read_yet(content: bytes, what: str) -> None:
+def test_other_archives_and_compressions_are_named(content: bytes, what: str) -> None:
     with pytest.raises(UnsupportedBundle) as caught:
         open_bundle(io.BytesIO(content))
-    expected = f"This is {what}, which is not read yet: unpack it and give the .jsonl file in it."
-    assert str(caught.value) == expected
+    assert str(caught.value) == f"This is {what}, which is not read: unpack it and give the .jsonl file in it."
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        ((FOLDER / "archive.zip").read_bytes(), "zip"),
+        (tar_file(), "tar"),
+        (gzip.compress(tar_file()), "tar"),
+        (zstandard.compress(tar_file()), "tar"),
+        (lzma.compress(tar_file()), "tar"),
+    ],
+)
+def test_an_archive_is_no_bundle_by_itself(content: bytes, kind: str) -> None:
+    with pytest.raises(UnsupportedBundle, match=f"a {kind} archive within another file"):
+        open_bundle(io.BytesIO(content))
+    assert archive_kind(open_stream(io.BytesIO(content)).head(512)) == kind
+
+
+def test_xz_streams_are_read_and_a_cut_one_gives_its_beginning() -> None:
+    packed = lzma.compress(GOOD)
+    assert open_bundle(io.BytesIO(packed + packed + bytes(8))).read() == GOOD * 2
+    got: list[bytes] = []
+    with pytest.raises(BrokenCompression, match="xz data ends early"):
+        got.extend(iter(partial(open_bundle(io.BytesIO(packed[: len(packed) - 20])).read, 1000), b""))
+    assert GOOD.startswith(b"".join(got))
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress, lzma.compress], ids=["gzip", "zstd", "xz"])
+def test_what_unpacks_to_too_much_ends_with_a_clear_message(pack: Callable[[bytes], bytes]) -> None:
+    bomb = pack(GOOD + bytes(300 << 20))
+    for limits, name in ((Limits(unpacked=100 << 20), "MAX_UNPACKED"), (Limits(ratio=900), "MAX_RATIO")):
+        stream = open_bundle(io.BytesIO(bomb), limits)
+        assert stream.head(len(GOOD)) == GOOD
+        with pytest.raises(BrokenCompression, match=rf"It unpacks to more than .* \(TWENTYFOLD_{name}\)"):
+            deque(iter(partial(stream.read, 1 << 20), b""), maxlen=0)
 
 
 def test_lines_are_split_whatever_the_size_of_the_pieces() -> None:

@@ -11,7 +11,6 @@ from msgspec import Raw
 
 from runs.bundles import reader_named
 from runs.bundles.base import ReadRecord
-from runs.errors import BadRecord
 from runs.records import AttemptRecord, ErrorReason, ServerStates, TestResult, Tool, Usage, Verdict
 from tests.bundles import put_together, read_sample, row_texts
 from tests.bundles.make import line
@@ -246,8 +245,12 @@ def test_equal_tables_of_all_rows_are_one_object() -> None:
     assert first.before["customers"] is second.required["customers"]
 
 
-def test_a_row_of_the_openenv_format_is_refused() -> None:
+def test_a_row_of_the_openenv_format_among_others_is_read() -> None:
     row = make_row(states=False)
-    row["metadata"] |= {"schema_version": 3, "repetition_id": "x::repeat::0"}
-    with pytest.raises(BadRecord, match="thinkingbox-eval"):
-        read(row)
+    row["metadata"] |= {"schema_version": 3, "repetition_id": f"{row['uid']}::repeat::0", "attempt": 2}
+    record = read(row).record
+    assert (record.tried, record.said, record.notes) == (
+        2,
+        {"schema_version": 3, "provenance": None, "execution": None, "forbidden": ["line_content", "prints", "tb"]},
+        [],
+    )

@@ -76,6 +76,7 @@ class Command(BaseCommand):
             child_environment(settings.BASE_DIR, settings.TEMP_DIR, [*settings.ALLOWED_HOSTS, *names]),
             self._say,
             first,
+            inbox=bool(settings.INBOX),
         )
 
         def ready() -> None:

@@ -14,10 +14,11 @@ from django.core.management.base import BaseCommand
 from django.db.models import F, Sum
 
 from runs.access import EVERYTHING
-from runs.bundles import read_rows, reader_named
-from runs.bundles.run_metadata import companion_name, suggest_model
+from runs.archives import forget_unpacked
+from runs.bundles import ARCHIVE, reader_named
+from runs.bundles.run_metadata import COMPANION_END, companion_name, suggest_model
 from runs.errors import IngestError, RunsError
-from runs.ingest import ingest_file
+from runs.ingest import ingest_file, unpack_file
 from runs.management.foreground import ensure_database
 from runs.models import Run, TaskTally, Upload
 from runs.naming import MOST_REPETITIONS
@@ -30,20 +31,27 @@ from runs.uploads import (
     forget_files,
     hash_stream,
     keep_file,
+    kind_of,
     new_upload,
+    open_upload,
+    read_header,
     upload_warnings,
 )
 
-_COMPANION_END = "_run_metadata.yaml"
+_COUNTS = ("read", "stored", "same", "replaced", "passed", "failed", "errors")
 _SHOWN = 20
 """Lines of each kind that the answer for people lists."""
 
 
 class Command(BaseCommand):
-    help = "Read result files (tb infer JSONL, .gz, .zst, or the one-result YAML form); - is standard input."
+    help = (
+        "Read result files (JSONL, the one-result YAML form; .gz, .zst, .xz) and archives of them; - is standard input."
+    )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("paths", nargs="+", metavar="PATH", help="a result file, or - for standard input")
+        parser.add_argument(
+            "paths", nargs="+", metavar="PATH", help="a result file or an archive, or - for standard input"
+        )
         parser.add_argument("--model", default="", help="the model's name, where no run metadata lies beside the file")
         parser.add_argument("--benchmark", default="", help="the benchmark's name; else taken from the file's name")
         parser.add_argument(
@@ -62,7 +70,7 @@ class Command(BaseCommand):
         )
         something = False
         for path in options["paths"]:
-            if path.endswith(_COMPANION_END) and len(options["paths"]) > 1:
+            if path.endswith(COMPANION_END) and len(options["paths"]) > 1:
                 self._say(f"{path}: read together with its result file.")
                 continue
             something |= self._ingest(path, wishes, as_json=options["json"])
@@ -73,11 +81,17 @@ class Command(BaseCommand):
         started = time.monotonic()
         upload: Upload | None = None
         kept: KeptFile | None = None
+        members: list[dict[str, Any]] = []
         error = ""
         try:
             with _opened(path) as (name, stream, kept):
-                upload = self._upload(path, name, kept, stream, wishes)
-                ingest_file(upload, stream, _progress(kept.size, self))
+                beside = _beside(path, name)
+                upload = new_upload(name, kept, companion=beside, wishes=wishes, access=EVERYTHING)
+                if kind_of(stream):
+                    members = self._members(path, upload, stream, started)
+                else:
+                    self._name_model(path, upload, stream)
+                    ingest_file(upload, stream, _progress(kept.size, self))
         except RunsError as caught:
             error = f"{path}: {caught}"
         except OSError as caught:
@@ -85,6 +99,8 @@ class Command(BaseCommand):
         if error:
             self._say(error)
         answer = _answer(upload, kept, round(time.monotonic() - started, 3))
+        if members:
+            answer = _with_members(answer, members)
         if error:
             answer["error"] = error
         if as_json:
@@ -92,27 +108,50 @@ class Command(BaseCommand):
         elif not error:
             self.stdout.write(_summary(path, answer))
         if upload is not None and upload.pk:
-            for warning in upload_warnings(upload):
-                self._say(f"{path}: {warning}")
+            self._warn(path, upload)
         return bool(answer["stored"] or answer["same"] or answer["replaced"])
 
-    def _upload(self, path: str, name: str, kept: KeptFile, stream: BinaryIO, wishes: Wishes) -> Upload:
-        companion = Path(path).with_name(companion_name(name)) if path != "-" else None
-        data = companion.read_bytes() if companion is not None and companion.is_file() else None
-        upload = new_upload(name, kept, companion=data, wishes=wishes, access=EVERYTHING)
-        if not upload.model and upload.run is None:
-            # A file that no reader knows is told so first; its model's name is then beside the point.
-            read_rows(stream, name=name, max_line=settings.MAX_LINE)
-            stream.seek(0)
-            upload.model = suggest_model(name) or _stem(name)
-            upload.model_inferred = True
-            if not upload.model:
-                raise IngestError("The rows do not tell the model's name. Give it with --model NAME.")
-            self._say(
-                f"{path}: no {companion_name(name)} lies beside the file, so the model is called {upload.model!r}, "
-                "after the file's name. Give the name with --model, or correct it on the run's page."
-            )
-        return upload
+    def _members(self, path: str, upload: Upload, stream: BinaryIO, started: float) -> list[dict[str, Any]]:
+        """Reads each result file of an archive; one that cannot be read does not hold up the others."""
+        answers = []
+        try:
+            for member in unpack_file(upload, stream):
+                error = ""
+                where = f"{path}: {member.file_name}"
+                kept = KeptFile("", member.sha256, member.size)
+                try:
+                    with open_upload(member) as content:
+                        self._name_model(where, member, content)
+                        ingest_file(member, content, _progress(member.size, self))
+                except RunsError as caught:
+                    error = f"{where}: {caught}"
+                    self._say(error)
+                answer = {"file": member.file_name} | _answer(member, kept, round(time.monotonic() - started, 3))
+                answers.append(answer | ({"error": error} if error else {}))
+                self._warn(where, member)
+        finally:
+            forget_unpacked(upload)
+        return answers
+
+    def _name_model(self, path: str, upload: Upload, stream: BinaryIO) -> None:
+        """Takes the model's name from the rows, else from the file's name, where nobody says it."""
+        # A file that no reader knows is told so first; its model's name is then beside the point.
+        read_header(upload, stream)
+        if upload.model or upload.run is not None:
+            return
+        name = Path(upload.file_name).name
+        upload.model = suggest_model(name) or _stem(name)
+        upload.model_inferred = True
+        if not upload.model:
+            raise IngestError("The rows do not tell the model's name. Give it with --model NAME.")
+        self._say(
+            f"{path}: no {companion_name(name)} lies beside the file, so the model is called {upload.model!r}, "
+            "after the file's name. Give the name with --model, or correct it on the run's page."
+        )
+
+    def _warn(self, path: str, upload: Upload) -> None:
+        for warning in upload_warnings(upload):
+            self._say(f"{path}: {warning}")
 
     def _say(self, text: str) -> None:
         self.stderr.write(text)
@@ -141,6 +180,12 @@ class _opened:
             forget_files(Upload(path=self.spooled.path))
 
 
+def _beside(path: str, name: str) -> bytes | None:
+    """The run metadata that lies beside a result file."""
+    companion = Path(path).with_name(companion_name(name)) if path != "-" else None
+    return companion.read_bytes() if companion is not None and companion.is_file() else None
+
+
 def _stem(name: str) -> str:
     return "" if name == STANDARD_INPUT else name.partition(".")[0]
 
@@ -156,19 +201,36 @@ def _answer(upload: Upload | None, kept: KeptFile | None, seconds: float) -> dic
     saved = upload if upload is not None and upload.pk else None
     return {
         "sha256": kept.sha256 if kept else None,
-        "format": reader_named(saved.reader).title if saved and saved.reader else None,
+        "format": _format(saved.reader) if saved and saved.reader else None,
         "bytes": kept.size if kept else 0,
         "run": saved.run.slug if saved and saved.run and saved.read else None,
-        **{
-            name: getattr(saved, name) if saved else 0
-            for name in ("read", "stored", "same", "replaced", "passed", "failed", "errors")
-        },
+        **{name: getattr(saved, name) if saved else 0 for name in _COUNTS},
         "missing": _missing(saved.run) if saved and saved.run and saved.read else 0,
         "conflicts": _listed(saved, ProblemKind.CONFLICT, line="line", uid="uid", repetition="repetition", kept="kept"),
         "rejected": _listed(saved, ProblemKind.REJECTED, line="line", reason="reason"),
         "notes": _listed(saved, ProblemKind.NOTE, line="line", note="reason"),
         "seconds": seconds,
     }
+
+
+def _format(reader: str) -> str:
+    return "archive" if reader == ARCHIVE else reader_named(reader).title
+
+
+def _with_members(answer: dict[str, Any], members: list[dict[str, Any]]) -> dict[str, Any]:
+    """The answer for an archive: counts of its members together, and each member's own answer."""
+    runs = {member["run"]: member["missing"] for member in members if member["run"]}
+    summed = {name: sum(member[name] for member in members) for name in _COUNTS}
+    listed = {
+        name: answer[name] + [{"member": member["file"]} | entry for member in members for entry in member[name]]
+        for name in ("conflicts", "rejected", "notes")
+    }
+    return (
+        answer
+        | summed
+        | listed
+        | {"missing": sum(runs.values()), "run": next(iter(runs)) if len(runs) == 1 else None, "members": members}
+    )
 
 
 def _listed(upload: Upload | None, kind: ProblemKind, **columns: str) -> list[dict[str, Any]]:
@@ -189,23 +251,34 @@ def _missing(run: Run) -> int:
 
 def _summary(path: str, answer: dict[str, Any]) -> str:
     counts = ", ".join(f"{answer[name]:,} {name}" for name in ("stored", "same", "replaced"))
+    runs = sorted({member["run"] for member in answer.get("members", []) if member["run"]}) or [answer["run"]]
+    where = f"run{'' if len(runs) == 1 else 's'} {', '.join(run or 'none' for run in runs[:_SHOWN])}"
     lines = [
-        f"{path}: {_count(answer['read'], 'row')} of {answer['format']} → run {answer['run'] or 'none'}",
+        f"{path}: {_count(answer['read'], 'row')} of {_kind(answer)} → {where}",
         f"  {counts}; {answer['passed']:,} passed, {answer['failed']:,} failed, {_count(answer['errors'], 'error')}, "
         f"{answer['missing']:,} missing; {answer['seconds']:.1f} s",
     ]
     told = [
-        f"  line {c['line']}: {c['uid']} repetition {c['repetition']} is stored already, with another content "
+        f"  {_line(c)}: {c['uid']} repetition {c['repetition']} is stored already, with another content "
         f"({c['kept']} is kept)"
         for c in answer["conflicts"][:_SHOWN]
     ]
-    told += [f"  line {r['line']}: not stored. {r['reason']}" for r in answer["rejected"][:_SHOWN]]
-    told += [f"  line {n['line']}: {n['note']}" for n in answer["notes"][:_SHOWN]]
+    told += [f"  {_line(r)}: not stored. {r['reason']}" for r in answer["rejected"][:_SHOWN]]
+    told += [f"  {_line(n)}: {n['note']}" for n in answer["notes"][:_SHOWN]]
     left = sum(len(answer[name]) for name in ("conflicts", "rejected", "notes")) - len(told)
     if left:
         told.append(f"  and {_count(left, 'more line')} to look at; --json, and the page of uploads, list them all.")
     lines += told
     return "\n".join(lines)
+
+
+def _kind(answer: dict[str, Any]) -> str:
+    members = answer.get("members")
+    return f"an archive of {_count(len(members), 'result file')}" if members else str(answer["format"])
+
+
+def _line(entry: dict[str, Any]) -> str:
+    return f"{entry['member']}, line {entry['line']}" if "member" in entry else f"line {entry['line']}"
 
 
 def _count(number: int, word: str) -> str:

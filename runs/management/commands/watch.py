@@ -1,0 +1,144 @@
+"""Follows result files that are still being written, and a folder into which such files are put."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from kombu.exceptions import OperationalError
+
+from runs.errors import RunsError
+from runs.following import Follower
+from runs.inbox import Inbox
+from runs.management.foreground import ensure_database
+from runs.models import Upload
+from runs.naming import MOST_REPETITIONS
+from runs.tasks import work
+from runs.uploads import Wishes
+
+_EVERY = 1.0
+
+
+class Command(BaseCommand):
+    help = "Follow a result file while it is being written, or a folder into which result files are put."
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("path", nargs="?", metavar="PATH", help="a result file, or a folder; else TWENTYFOLD_INBOX")
+        parser.add_argument("--model", default="", help="the model's name, where no run metadata lies beside the file")
+        parser.add_argument("--benchmark", default="", help="the benchmark's name; else taken from the file's name")
+        parser.add_argument("--repetitions", type=_repetitions, metavar="K", help="attempts a task should have")
+        parser.add_argument("--run", default="", metavar="SLUG", help="the stored run to add to; else a new one")
+        parser.add_argument("--expect", type=_count, metavar="N", help="attempts that the file will have in the end")
+        parser.add_argument(
+            "--idle",
+            type=_seconds,
+            metavar="SECONDS",
+            help="end when nothing new came for so long; else go on for ever",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        ensure_database()
+        place = options["path"] or settings.INBOX
+        if not place:
+            raise CommandError("Name a file or a folder to follow, or set TWENTYFOLD_INBOX.")
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+        path = Path(place)
+        if not options["path"]:
+            path.mkdir(parents=True, exist_ok=True)
+        if path.is_dir():
+            self._folder(path, options["idle"])
+            return
+        wishes = Wishes(
+            model=options["model"].strip(),
+            benchmark=options["benchmark"].strip(),
+            repetitions=options["repetitions"],
+            run=options["run"].strip(),
+        )
+        self._file(path, wishes, options["expect"], options["idle"])
+
+    def _folder(self, folder: Path, idle: float | None) -> None:
+        inbox = Inbox(folder, _hint, **({} if idle is None else {"idle": idle}))
+        self._say(f"Looking for result files in {folder}. End with Ctrl+C.")
+        try:
+            while True:
+                if not inbox.step():
+                    time.sleep(_EVERY)
+        except KeyboardInterrupt:
+            self._say("Ended.")
+        finally:
+            inbox.close()
+
+    def _file(self, path: Path, wishes: Wishes, expected: int | None, idle: float | None) -> None:
+        upload: Upload | None = None
+        try:
+            follower = Follower(path, wishes, expected=expected)
+            self._say(f"Following {path}. End with Ctrl+C.")
+            try:
+                self._until_idle(follower, expected, idle)
+            except (KeyboardInterrupt, SystemExit):
+                follower.close()
+                self._say("Ended; follow it again to read the rest.")
+                return
+            upload = follower.finish()
+        except RunsError as error:
+            raise CommandError(f"{path}: {error}") from error
+        except OSError as error:
+            raise CommandError(f"{path}: the file cannot be read: {error.strerror or error}.") from error
+        if upload is None or upload.run is None:
+            raise CommandError(f"{path}: no row came.")
+        counted = f"{upload.passed:,} passed, {upload.failed:,} failed, {upload.errors:,} errors"
+        self.stdout.write(
+            f"{path} → run {upload.run.slug}: {upload.read:,} rows; {counted}, {upload.rejected:,} lines not stored"
+        )
+
+    def _until_idle(self, follower: Follower, expected: int | None, idle: float | None) -> None:
+        """Until nothing new came for a while, all that was expected is there, or somebody stopped it."""
+        grew = time.monotonic()
+        while not follower.stopped:
+            if follower.step():
+                grew = time.monotonic()
+                continue
+            upload = follower.upload
+            if expected is not None and upload is not None and upload.stored + upload.same >= expected:
+                return
+            if idle is not None and time.monotonic() - grew > idle:
+                return
+            time.sleep(_EVERY)
+
+    def _say(self, text: str) -> None:
+        self.stderr.write(text)
+
+
+def _hint() -> None:
+    """Tells the workers. Where the broker is away, their next sweep finds the work."""
+    try:
+        work.delay()
+    except (OperationalError, OSError):
+        return
+
+
+def _repetitions(text: str) -> int:
+    number = _count(text)
+    if number > MOST_REPETITIONS:
+        raise argparse.ArgumentTypeError(f"K counts attempts a task, so it is from 1 to {MOST_REPETITIONS:,}.")
+    return number
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("The number must be at least 1.")
+    return number
+
+
+def _seconds(text: str) -> float:
+    number = float(text)
+    if not number > 0:
+        raise argparse.ArgumentTypeError("The seconds must be more than 0.")
+    return number

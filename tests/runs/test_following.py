@@ -1,0 +1,282 @@
+"""A result file that is followed ends with the same numbers as one that is read whole, whatever happened to it."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from pytest_django import Settings
+
+from runs.following import Follower
+from runs.inbox import Inbox
+from runs.models import Attempt, Run, TaskTally, Upload
+from runs.queries.live import run_live
+from runs.uploads import Wishes, stop_upload
+from tests.archives import zip_of
+from tests.canonical import make_result
+from tests.factories import Outcome, make_row
+from tests.runs.test_archives import ingest, work_all
+from tests.runs.test_uploads import COMPANION
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _uploads(settings: Settings, tmp_path: Path) -> None:
+    settings.UPLOADS_DIR = tmp_path / "uploads"
+    settings.UPLOADS_DIR.mkdir()
+
+
+def lines(count: int, tasks: int = 3) -> list[bytes]:
+    words: tuple[Outcome, ...] = ("passed", "failed", "system")
+    rows = [
+        make_row(uid=f"a.py:test_{n % tasks}", repetition=n // tasks, outcome=words[n % 3 if n % 5 else 0])
+        for n in range(count)
+    ]
+    return [json.dumps(row).encode() + b"\n" for row in rows]
+
+
+def write(path: Path, data: bytes, mode: str = "ab") -> None:
+    with path.open(mode) as file:
+        file.write(data)
+
+
+def state(run: Run) -> list[Any]:
+    """What a run's numbers are made of."""
+    tallies = (
+        TaskTally.objects.filter(run=run).order_by("task__uid").values_list("task__uid", "verdicts", "input_tokens")
+    )
+    attempts = Attempt.objects.filter(run=run).order_by("task__uid", "repetition")
+    return [*tallies, *attempts.values_list("repetition", "verdict", "digest", "current", "line")]
+
+
+def plain(path: Path) -> list[Any]:
+    """The numbers of the same file when it is read whole, into a run of its own."""
+    answer = ingest(path, "--model", "whole")
+    return state(Run.objects.get(slug=answer["run"]))
+
+
+def counts(upload: Upload) -> tuple[str, int, int, int, int, int]:
+    upload.refresh_from_db()
+    return (upload.state, upload.read, upload.passed, upload.failed, upload.errors, upload.rejected)
+
+
+def test_rows_are_stored_as_they_come_and_a_torn_line_waits(tmp_path: Path) -> None:
+    path, rows = tmp_path / "desk.birch.jsonl", lines(9)
+    follower = Follower(path, expected=9)
+    assert follower.step() == 0
+    write(path, rows[0] + rows[1] + rows[2][:100])
+    assert (follower.step(), follower.step(), Attempt.objects.count()) == (2, 0, 2)
+    upload = follower.upload
+    assert upload is not None
+    run = Run.objects.get()
+    assert (run.model, run.model_inferred, run.benchmark.name) == ("birch", True, "desk")
+    live = run_live(run)
+    assert live is not None
+    assert (live.followed, live.expected, live.expected_said, live.numbers.recorded) == (True, 9, True, 2)
+    write(path, rows[2][100:] + b"".join(rows[3:8]) + rows[8].rstrip())
+    assert follower.step() == 6
+    assert follower.finish() is not None
+    assert counts(upload) == ("done", 9, *counts(upload)[2:5], 0)
+    assert run_live(run) is None
+    assert state(run) == plain(path)
+
+
+def test_a_file_that_was_followed_is_known_again(tmp_path: Path) -> None:
+    path = tmp_path / "desk.birch.jsonl"
+    write(path, b"".join(lines(6)))
+    follower = Follower(path)
+    follower.step()
+    follower.finish()
+    answer = ingest(path)
+    assert (answer["same"], answer["stored"], Run.objects.count()) == (6, 0, 1)
+
+
+@pytest.mark.parametrize("replaced", ["cut", "moved", "rewritten"])
+def test_a_file_that_begins_again_ends_with_the_same_numbers(replaced: str, tmp_path: Path) -> None:
+    path, rows = tmp_path / "desk.birch.jsonl", lines(12)
+    follower = Follower(path)
+    write(path, b"".join(rows[:7]) + rows[7][:50])
+    follower.step()
+    if replaced == "moved":
+        path.rename(tmp_path / "old")
+    write(path, b"".join(rows[:4]), "wb")
+    if replaced == "rewritten":
+        write(path, b"".join(rows[4:6]))
+    while follower.step() or follower.step():
+        pass
+    write(path, b"".join(rows[len(path.read_bytes().splitlines()) :]))
+    upload = follower.finish()
+    assert upload is not None
+    uploads = list(Upload.objects.order_by("pk"))
+    assert [entry.state for entry in uploads] == ["stopped", "done"]
+    assert counts(upload)[1] == 12
+    run = Run.objects.get()
+    if replaced != "moved":  # there, the half line stays with the old file, listed
+        assert [entry.rejected for entry in uploads] == [0, 0]
+    assert [row[:-1] for row in state(run)[3:]] == [row[:-1] for row in plain(path)[3:]]
+    assert state(run)[:3] == state(Run.objects.get(model="whole"))[:3]
+
+
+def test_other_results_at_the_same_path_are_a_run_of_their_own(tmp_path: Path) -> None:
+    path = tmp_path / "desk.birch.jsonl"
+    write(path, b"".join(lines(3)))
+    follower = Follower(path)
+    follower.step()
+    other = json.dumps(make_row(uid="a.py:test_0", repetition=0, outcome="failed")).encode() + b"\n"
+    write(path, other, "wb")
+    while follower.step():
+        pass
+    follower.finish()
+    assert [run.attempts.count() for run in Run.objects.order_by("pk")] == [3, 1]
+    assert sum(upload.conflicts for upload in Upload.objects.all()) == 0
+
+
+def test_a_watch_begun_again_goes_on_where_it_was(tmp_path: Path) -> None:
+    path, rows = tmp_path / "desk.birch.jsonl", lines(9)
+    write(path, b"".join(rows[:4]))
+    first = Follower(path)
+    first.step()
+    first.close()
+    assert Upload.objects.get().state == "stopped"
+    write(path, b"".join(rows[4:]))
+    second = Follower(path)
+    assert second.step() == 5
+    second.finish()
+    upload = Upload.objects.get()
+    assert counts(upload)[:2] == ("done", 9)
+    assert state(Run.objects.get()) == plain(path)
+
+
+def test_a_watch_that_died_leaves_nothing_doubled(tmp_path: Path) -> None:
+    path, rows = tmp_path / "desk.birch.jsonl", lines(9)
+    write(path, b"".join(rows[:4]))
+    Follower(path).step()  # and is never heard of again
+    write(path, b"".join(rows[4:]))
+    second = Follower(path)
+    second.step()
+    second.finish()
+    assert counts(Upload.objects.get())[:2] == ("done", 9)
+
+
+def test_the_page_can_stop_it(tmp_path: Path) -> None:
+    path, rows = tmp_path / "desk.birch.jsonl", lines(4)
+    write(path, b"".join(rows[:2]))
+    follower = Follower(path)
+    follower.step()
+    stop_upload(Upload.objects.get())
+    write(path, b"".join(rows[2:]))
+    follower.step()
+    assert (follower.stopped, follower.step(), Attempt.objects.count()) == (True, 0, 2)
+
+
+def test_the_metadata_that_the_harness_writes_at_its_end_names_the_model(tmp_path: Path) -> None:
+    path = tmp_path / "desk.guess.jsonl"
+    write(path, b"".join(lines(3)))
+    follower = Follower(path)
+    follower.step()
+    (tmp_path / "desk.guess_run_metadata.yaml").write_bytes(COMPANION)
+    follower.finish()
+    run = Run.objects.get()
+    assert (run.model, run.model_inferred, run.settings) == ("birch-2", False, {"temperature": 1.0})
+
+
+def test_rows_of_thinkingbox_eval_name_their_run_themselves(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    write(path, json.dumps(make_result()).encode() + b"\n")
+    Follower(path, Wishes()).step()
+    run = Run.objects.get()
+    live = run_live(run)
+    assert live is not None
+    assert (run.model, live.expected, live.expected_said) == ("birch-2", 4, False)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_whatever_the_pieces_the_numbers_are_the_same(seed: int, tmp_path: Path) -> None:
+    """Written in random pieces, with pauses, one cut, and now and then a new watch."""
+    source = random.Random(seed)
+    whole = b"".join(lines(30))
+    path = tmp_path / "desk.birch.jsonl"
+    path.touch()
+    follower = Follower(path)
+    at, cut_at = 0, source.randrange(len(whole) // 2)
+    cut = False
+    while at < len(whole):
+        size = source.choice([10, 3000, 9000])
+        write(path, whole[at : at + size])
+        at += size
+        if source.random() < 0.6:
+            follower.step()
+        if source.random() < 0.1:
+            follower.close()
+            follower = Follower(path)
+        if not cut and at > cut_at:
+            at, cut = source.randrange(cut_at + 1), True
+            write(path, whole[:at], "wb")
+    follower.finish()
+    assert state(Run.objects.get()) == plain(path)
+
+
+# --- The folder -------------------------------------------------------------------------------------------------------
+
+
+def test_a_folder_takes_in_what_is_put_there(tmp_path: Path) -> None:
+    folder = tmp_path / "inbox"
+    (folder / "deep").mkdir(parents=True)
+    hints: list[int] = []
+    inbox = Inbox(folder, lambda: hints.append(1), settle=0, idle=0)
+    rows = lines(6)
+    write(folder / "desk.birch.jsonl", b"".join(rows[:3]))
+    write(folder / "deep" / "desk.cedar.jsonl.gz", gzip.compress(b"".join(rows)))
+    write(folder / "deep" / "desk.cedar_run_metadata.yaml", COMPANION)
+    write(folder / "all.zip", zip_of({"desk.birch-2_run_metadata.yaml": COMPANION, "desk.birch-2.jsonl": rows[0]}))
+    write(folder / "notes.txt", b"hello\n")
+    write(folder / ".DS_Store", b"junk")
+    (folder / "link.jsonl").symlink_to("/etc/passwd")
+    for _ in range(4):
+        inbox.step()
+    work_all()
+    assert sorted((upload.file_name, upload.state, upload.read) for upload in Upload.objects.all()) == [
+        ("all.zip", "done", 0),
+        ("desk.birch-2.jsonl", "done", 1),
+        ("desk.birch.jsonl", "done", 3),
+        ("desk.cedar.jsonl.gz", "done", 6),
+    ]
+    assert len(hints) == 2
+    write(folder / "desk.birch.jsonl", rows[3])
+    for _ in range(3):
+        inbox.step()
+    assert Upload.objects.get(file_name="desk.birch.jsonl").read == 4
+    before = Upload.objects.count()
+    again = Inbox(folder, lambda: hints.append(1), settle=0, idle=0)
+    for _ in range(4):
+        again.step()
+    assert (Upload.objects.count(), Attempt.objects.count()) == (before, 11)
+
+
+# --- The command ------------------------------------------------------------------------------------------------------
+
+
+def test_the_command_ends_when_all_that_is_expected_is_there(tmp_path: Path) -> None:
+    path = tmp_path / "desk.birch.jsonl"
+    write(path, b"".join(lines(6)))
+    out = io.StringIO()
+    call_command("watch", str(path), "--expect", "6", stdout=out, stderr=io.StringIO())
+    assert out.getvalue().startswith(f"{path} → run desk-birch: 6 rows; ")
+
+
+def test_the_command_says_what_it_cannot_do(tmp_path: Path, settings: Settings) -> None:
+    settings.INBOX = ""
+    with pytest.raises(CommandError, match="set TWENTYFOLD_INBOX"):
+        call_command("watch", stderr=io.StringIO())
+    write(tmp_path / "x.jsonl", b"hello\n")
+    with pytest.raises(CommandError, match="no known format"):
+        call_command("watch", str(tmp_path / "x.jsonl"), stderr=io.StringIO())
+    with pytest.raises(CommandError, match="no row came"):
+        call_command("watch", str(tmp_path / "none.jsonl"), "--idle", "0.1", stderr=io.StringIO())
