@@ -60,7 +60,7 @@ def shared(view: SharedView[Given]) -> Callable[..., HttpResponse]:
         if share is None or Part.SCORES not in parts:
             response = render_page(request, "share/gone.html", status=404)
         else:
-            page = seen(page_of(share.leaderboard, board_view(request.GET)), parts)
+            page = seen(page_of(share.leaderboard, board_view(request.GET), shared=True), parts)
             response = view(request, Shared(share, parts, page), *args, **kwargs)
         if Part.LISTED not in parts:
             response.headers["X-Robots-Tag"] = "noindex, nofollow, noarchive"
