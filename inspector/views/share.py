@@ -87,7 +87,7 @@ def embed(request: HtmxHttpRequest, shared: Shared) -> HttpResponse:
 @shared
 def file(request: HtmxHttpRequest, shared: Shared, kind: str) -> HttpResponse:
     """What the page shows, to be taken away."""
-    return file_answer(shared.page, kind)
+    return file_answer(shared.page, kind, chart_threshold(request.GET))
 
 
 @shared
