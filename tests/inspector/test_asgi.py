@@ -245,8 +245,13 @@ def test_a_server_prepares_once_after_its_first_page() -> None:
 
 
 def test_what_is_prepared_is_what_the_first_chart_needs(monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn: list[object] = []
-    monkeypatch.setattr("inspector.charts.theme._checked", lambda figure: drawn.append(figure) or {})
+    drawn: list[bytes] = []
+
+    def check(figure: bytes) -> dict[str, object]:
+        drawn.append(figure)
+        return {}
+
+    monkeypatch.setattr("inspector.charts.theme._checked", check)
     warm_up()
     assert len(drawn) == 5
 
