@@ -8,6 +8,7 @@ import os
 from collections.abc import Awaitable, Callable, MutableMapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import suppress
+from threading import Thread
 from typing import Any
 
 from asgiref.sync import ThreadSensitiveContext, sync_to_async
@@ -40,6 +41,10 @@ FORM_FIELDS = 2 * 1024 * 1024
 
 PATIENCE = 20.0
 """Seconds for which the rest of a body that is too large is passed over, so that its sender sees the answer."""
+
+
+WARM_UP_AFTER = 1.0
+"""Seconds after the first page."""
 
 
 class TooLarge(Exception):
@@ -204,6 +209,30 @@ class HttpOnly:
             await send({"type": "lifespan.shutdown.complete"})
 
 
+class WarmsUp:
+    """Once a server has answered its first page, prepares in the background what later ones would wait for.
+
+    Only under a server, which says that it starts, and a moment after that page, whose style sheets go first.
+    """
+
+    def __init__(self, application: Application, prepare: Callable[[], None], after: float = WARM_UP_AFTER) -> None:
+        self._application = application
+        self._prepare = prepare
+        self._after = after
+        self._is_due = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            self._is_due = True
+        await self._application(scope, receive, send)
+        if self._is_due and scope["type"] == "http" and scope["path"] != "/healthz":
+            self._is_due = False
+            asyncio.get_running_loop().call_later(self._after, self._begin)
+
+    def _begin(self) -> None:
+        Thread(target=self._prepare, name="warm-up", daemon=True).start()
+
+
 def has_session(scope: Scope) -> bool:
     """Whether the request comes from a browser that is logged in, or with a live token.
 
@@ -219,15 +248,22 @@ def has_session(scope: Scope) -> bool:
     return SESSION_KEY in SessionStore(cookies.get(settings.SESSION_COOKIE_NAME))
 
 
+def warm_up() -> None:
+    # Its models need Django to be set up.
+    from inspector.warming import warm_up as prepare  # noqa: PLC0415
+
+    prepare()
+
+
 def build() -> Application:
     """All layers, for the mode that the settings say."""
     pages: Application = get_asgi_application()  # type: ignore[assignment]  # Django types a narrower message
     threads, limit = KeptThreads(pages, THREADS), settings.UPLOAD_LIMIT + FORM_FIELDS
     if settings.AUTH_REQUIRED:
         beside = McpBeside(BodyLimit(threads, limit, has_session))
-        return HttpOnly(beside, beside.close)
+        return WarmsUp(HttpOnly(beside, beside.close), warm_up)
     beside = McpBeside(BodyLimit(threads, limit))
-    return HttpOnly(ThisMachineOnly(beside), beside.close)
+    return WarmsUp(HttpOnly(ThisMachineOnly(beside), beside.close), warm_up)
 
 
 application = build()

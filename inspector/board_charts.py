@@ -9,7 +9,7 @@ from django.urls import reverse
 from inspector.charts.data import BoardRow, Chart, Kind, Standing, Weights
 from inspector.charts.leaderboard import breadth_consistency, cost_dependable, cost_success, domain_heat, survival
 from runs.boards import Board, Column, Row
-from runs.costs import Placed
+from runs.costs import NO_DEPENDABLE_TASK, Placed
 from runs.queries.leaderboards import BoardPage
 
 __all__ = ["THRESHOLDS", "Threshold", "board_charts", "chart_rows", "thresholds"]
@@ -77,6 +77,7 @@ def _chart_row(board: Board, row: Row, links: bool) -> BoardRow:
         cost_per_run=money.per_run,
         cost_per_success=money.per_success,
         cost_per_dependable_task=money.per_dependable,
+        no_dependable_task=money.reasons.get("per_dependable_task") == NO_DEPENDABLE_TASK,
         by_success=_standing(board.by_success.get(row.name)),
         by_dependable_task=_standing(board.by_dependable.get(row.name)),
         by_domain={name: row.domains.get(name) for name in board.domains},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import NamedTuple
 
 from django.conf import settings
 from django.http import Http404, HttpResponse
@@ -11,17 +12,29 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.safestring import SafeString, mark_safe
 
+from inspector.board_charts import board_charts
+from inspector.charts.data import Chart
+from inspector.charts.svg import drawing
 from runs.boards.export import as_csv, as_json
 from runs.queries.leaderboards import BoardPage
 
 __all__ = ["board_file", "file_answer"]
 
-_SHEETS = ("tokens", "base", "components", "pages", "boards")
+_SHEETS = ("tokens", "base", "components", "pages", "boards", "charts")
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 
 
-def file_answer(page: BoardPage, kind: str) -> HttpResponse:
-    """The page to take away, as `csv`, `json` or `html`. Raises Http404 for another kind."""
+class DrawnChart(NamedTuple):
+    chart: Chart
+    svg: SafeString
+    """Empty where nothing can be drawn."""
+
+
+def file_answer(page: BoardPage, kind: str, least: int = 0) -> HttpResponse:
+    """The page to take away, as `csv`, `json` or `html`. Raises Http404 for another kind.
+
+    `least`: the pass@1 in percent under which the page's charts leave models out.
+    """
     frozen_at = page.frozen.frozen_at.isoformat() if page.frozen else None
     content: str | bytes
     match kind:
@@ -31,7 +44,7 @@ def file_answer(page: BoardPage, kind: str) -> HttpResponse:
             content = as_json(page.board, title=page.title, text=page.text, frozen_at=frozen_at)
             content_type = "application/json"
         case "html":
-            content, content_type = board_file(page), "text/html; charset=utf-8"
+            content, content_type = board_file(page, least), "text/html; charset=utf-8"
         case _:
             raise Http404
     answer = HttpResponse(content, content_type=content_type)
@@ -39,10 +52,24 @@ def file_answer(page: BoardPage, kind: str) -> HttpResponse:
     return answer
 
 
-def board_file(page: BoardPage) -> str:
+def board_file(page: BoardPage, least: int = 0) -> str:
     """Holds what the page shows and its style sheets; no script, and nothing that is loaded from elsewhere."""
-    context = {"page": page, "links": False, "styles": _styles(), "made_at": timezone.now(), "in_file": True}
+    context = {
+        "page": page,
+        "links": False,
+        "styles": _styles(),
+        "made_at": timezone.now(),
+        "in_file": True,
+        "drawings": [_drawn(chart) for chart in board_charts(page, links=False, least=least)],
+    }
     return render_to_string("leaderboards/file.html", context)
+
+
+def _drawn(chart: Chart) -> DrawnChart:
+    if chart.figure is None:
+        return DrawnChart(chart, SafeString(""))
+    label = f"{chart.title}. The same values are in the table below."
+    return DrawnChart(chart, mark_safe(drawing(chart.figure, label)))  # noqa: S308 (it escapes every text)
 
 
 @lru_cache(maxsize=1)

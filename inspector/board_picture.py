@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from PIL import Image, ImageDraw, ImageFont
 
+from inspector.charts.theme import plural
 from runs.boards import Board, Row, ordered_by, tasks_of
 from runs.metrics import Method
 from runs.queries.leaderboards import BoardPage
@@ -46,7 +47,8 @@ def board_picture(page: BoardPage) -> bytes:
 
 def board_line(board: Board) -> str:
     """What stands under the picture's title."""
-    return f"{tasks_of(board)}, {board.k} repetitions, {len(board.rows)} models, by {ordered_by(board)}"
+    counts = f"{plural(board.k, 'repetition')}, {plural(len(board.rows), 'model')}"
+    return f"{tasks_of(board)}, {counts}, by {ordered_by(board)}"
 
 
 def _brand(draw: ImageDraw.ImageDraw) -> None:

@@ -44,11 +44,11 @@ class LoginWall:
 
 
 def is_open(path: str) -> bool:
-    """Whether the view at the path asks for no account."""
+    """Whether the view at the path asks for no account; a path that only lacks its last slash is as open as with it."""
     try:
         view = resolve(path).func
     except Resolver404:
-        return False
+        return not path.endswith("/") and is_open(f"{path}/")
     return not getattr(view, "login_required", True)
 
 

@@ -22,6 +22,7 @@ from inspector.charts.theme import (
     legend,
     percent,
     plain,
+    plural,
     share_axis,
     title_of,
 )
@@ -49,7 +50,7 @@ def survival(rows: Sequence[BoardRow], k: int, *, least: float = 0.0) -> Chart:
 
     return Chart(
         key="survival",
-        title=f"What of pass@1 survives {k} repetitions",
+        title=f"What of pass@1 survives {plural(k, 'repetition')}",
         subtitle=f"retention: passed {k} of {k} ÷ pass@1; ◆ open weight",
         caption=base(chosen.rows, k, len(placed)),
         notes=(*not_placed(chosen.rows, why), *chosen.notes),

@@ -63,6 +63,8 @@ class BoardRow(msgspec.Struct, frozen=True, kw_only=True):
     cost_per_success: Decimal | None = None
     cost_per_dependable_task: Decimal | None = None
     """None also where the cost is known and no task is dependable."""
+    no_dependable_task: bool = False
+    """Whether that is why there is none, whatever else of the cost is shown."""
     by_success: Standing | None = None
     """Cost per success against pass@1. None: not placed, a value is missing."""
     by_dependable_task: Standing | None = None

@@ -11,6 +11,8 @@ from itertools import pairwise
 from math import ceil, cos, pi, sin
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 __all__ = ["Mark", "Place", "along", "place_labels", "text_width"]
 
@@ -112,9 +114,9 @@ def place_labels(marks: tuple[Mark, ...], width: float, height: float) -> tuple[
         lambda at: -marks[at].y,
     ]
     named = [at for at, mark in enumerate(marks) if mark.text]
+    clear = _Clear(marks, width, height)
     found = [
-        _placed(marks, sorted(named, key=lambda at: (not marks[at].strong, order(at), at)), width, height)
-        for order in orders
+        _placed(marks, clear, sorted(named, key=lambda at: (not marks[at].strong, order(at), at))) for order in orders
     ]
     return min(found, key=lambda places: _cost(marks, places))
 
@@ -124,24 +126,54 @@ def _cost(marks: tuple[Mark, ...], places: tuple[Place | None, ...]) -> tuple[in
     return missing, sum(abs(place.dx) + abs(place.dy) for place in places if place is not None and place.leader)
 
 
-def _placed(marks: tuple[Mark, ...], order: Sequence[int], width: float, height: float) -> tuple[Place | None, ...]:
-    points: list[_Box] = [(m.x - m.radius, m.y - m.radius, m.x + m.radius, m.y + m.radius) for m in marks]
+class _Clear:
+    """Whether a place is clear of the edges and of all points, which hangs on no other name: found out once."""
+
+    def __init__(self, marks: tuple[Mark, ...], width: float, height: float) -> None:
+        self.boxes: list[_Box] = [(m.x - m.radius, m.y - m.radius, m.x + m.radius, m.y + m.radius) for m in marks]
+        self._marks, self._width, self._height = marks, width, height
+        self._points = np.array(self.boxes, dtype=np.float64).reshape(-1, 4).T
+        self._named = np.array([bool(mark.text) for mark in marks], dtype=np.bool_)
+        self._known: dict[tuple[int, Place], bool] = {}
+
+    def __call__(self, at: int, place: Place) -> bool:
+        key = (at, place)
+        if key not in self._known:
+            self._known[key] = self._look(at, place)
+        return self._known[key]
+
+    def _look(self, at: int, place: Place) -> bool:
+        left, top, right, bottom = _box(self._marks[at], place)
+        if left < 0 or top < 0 or right > self._width or bottom > self._height:
+            return False
+        met = self._met(left, top, right, bottom)
+        if not place.leader:
+            met[at] = False
+        if met.any():
+            return False
+        # A name beside two points would be read as the other's.
+        beside = self._met(left - _APART, top - _APART, right + _APART, bottom + _APART) & self._named
+        beside[at] = False
+        return not beside.any()
+
+    def _met(self, left: float, top: float, right: float, bottom: float) -> NDArray[np.bool_]:
+        x0, y0, x1, y1 = self._points
+        met: NDArray[np.bool_] = (left < x1) & (x0 < right) & (top < y1) & (y0 < bottom)
+        return met
+
+
+def _placed(marks: tuple[Mark, ...], clear: _Clear, order: Sequence[int]) -> tuple[Place | None, ...]:
+    points = clear.boxes
     named = [at for at, mark in enumerate(marks) if mark.text]
     places: list[Place | None] = [None] * len(marks)
     taken: list[_Box] = []
     lines: list[_Box] = []
 
     def free(at: int, place: Place) -> bool:
+        if not clear(at, place):
+            return False
         mark, box = marks[at], _box(marks[at], place)
-        if box[0] < 0 or box[1] < 0 or box[2] > width or box[3] > height:
-            return False
         if any(_meet(box, other) for other in taken):
-            return False
-        if any(_meet(box, point) for i, point in enumerate(points) if i != at or place.leader):
-            return False
-        # A name beside two points would be read as the other's.
-        wide = (box[0] - _APART, box[1] - _APART, box[2] + _APART, box[3] + _APART)
-        if any(_meet(wide, points[i]) for i in named if i != at):
             return False
         if any(_crosses(*line, box) for line in lines):
             return False

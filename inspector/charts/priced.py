@@ -147,7 +147,7 @@ def _priced(kind: _Priced, rows: Sequence[BoardRow], k: int, least: float) -> Ch
 
 def _why_not_priced(kind: _Priced, row: BoardRow, currency: str) -> str:
     if kind.cost(row) is None:
-        if row.cost_per_run is not None and row.all_k == 0:
+        if row.no_dependable_task or (row.cost_per_run is not None and row.all_k == 0):
             return "no dependable task"
         return f"cost {'not published' if unknown(row) == 'not published' else 'not known'}"
     if row.currency != currency:

@@ -35,7 +35,7 @@ def serve(listening: int) -> None:
         "inspector.asgi:application",
         log_config=None,
         access_log=False,
-        lifespan="off",
+        lifespan="on",  # it tells the application that a server runs it
         ws="none",
         server_header=False,
         timeout_graceful_shutdown=int(GRACE_SECONDS) - 1,

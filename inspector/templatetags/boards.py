@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from django import template
 
-from inspector.templatetags.twentyfold import visible
+from inspector.templatetags.twentyfold import plural, visible
 from runs.boards import Answer, Board, Column, Figure, Order, Row, answers, ordered_by, tasks_of
+from runs.boards.method import has_ends_in_doubt
 from runs.costs import Step
 from runs.metrics import Interval, Method
 from runs.queries.leaderboards import BoardPage
@@ -93,6 +94,11 @@ def ordered_by_(board: Board) -> str:
 @register.filter("tasks_of")
 def tasks_of_(board: Board) -> str:
     return tasks_of(board)
+
+
+@register.filter("ends_in_doubt")
+def ends_in_doubt_(board: Board) -> bool:
+    return has_ends_in_doubt(board)
 
 
 @register.filter
@@ -214,7 +220,7 @@ def described(page: BoardPage) -> str:
     tied = sum(row.group == 1 for row in rows) - 1
     if tied > 0:
         lead += f", not told apart from {tied} other{'s' if tied > 1 else ''}"
-    over = f"{len(board.rows)} models, {tasks_of(board)}, {board.k} repetitions."
+    over = f"{plural(len(board.rows), 'model,models')}, {tasks_of(board)}, {plural(board.k, 'repetition,repetitions')}."
     return f"{lead}. {over}" + (" Published rows were not measured here." if board.published else "")
 
 
@@ -250,9 +256,16 @@ def _why(answer: Answer, board: Board) -> str:
 
 
 def _but(answer: Answer) -> str:
+    said = []
     if answer.equal:
-        more = f" and {len(answer.equal) - 2} more" if len(answer.equal) > 2 else ""
-        return f"the same: {', '.join(answer.equal[:2])}{more}"
-    if answer.tied:
-        return f"cannot be told from {answer.tied} other{'s' if answer.tied > 1 else ''}"
-    return ""
+        said.append(f"the same: {_some(answer.equal)}")
+    if answer.untold:
+        said.append(f"the lead over {_some(answer.untold)} may be noise (95%)")
+    return "; ".join(said)
+
+
+def _some(names: list[str]) -> str:
+    """The first two, and how many more."""
+    if len(names) < 3:
+        return " and ".join(names)
+    return f"{', '.join(names[:2])} and {len(names) - 2} more"

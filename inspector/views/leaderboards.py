@@ -13,7 +13,7 @@ from inspector.board_body import board_body
 from inspector.board_file import file_answer
 from inspector.board_forms import COLUMN_LABELS, ORDER_LABELS, RULE_LABELS, BoardForm
 from inspector.board_picture import board_picture
-from inspector.filters import board_view
+from inspector.filters import board_view, chart_threshold
 from inspector.http import HtmxHttpRequest, redirect_to, render_page
 from inspector.sharing import audience_of, delete_board
 from runs.boards.edit import BoardError, create_board, edit_board
@@ -148,7 +148,8 @@ def reference(request: HtmxHttpRequest) -> HttpResponse:
 @require_safe
 def file(request: HtmxHttpRequest, slug: str, kind: str) -> HttpResponse:
     """The page as `csv`, `json` or `html`."""
-    return file_answer(board_page(slug, board_view(request.GET), access=access_of(request)), kind)
+    page = board_page(slug, board_view(request.GET), access=access_of(request))
+    return file_answer(page, kind, chart_threshold(request.GET))
 
 
 @viewers_too

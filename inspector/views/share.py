@@ -61,7 +61,8 @@ def shared(view: SharedView[Given]) -> Callable[..., HttpResponse]:
         if share is None or Part.SCORES not in parts:
             response = render_page(request, "share/gone.html", status=404)
         else:
-            page = seen(page_of(share.leaderboard, board_view(request.GET), access=THE_TEAM), parts)
+            page = page_of(share.leaderboard, board_view(request.GET), shared=True, access=THE_TEAM)
+            page = seen(page, parts)
             response = view(request, Shared(share, parts, page), *args, **kwargs)
         if Part.LISTED not in parts:
             response.headers["X-Robots-Tag"] = "noindex, nofollow, noarchive"
@@ -88,7 +89,7 @@ def embed(request: HtmxHttpRequest, shared: Shared) -> HttpResponse:
 @shared
 def file(request: HtmxHttpRequest, shared: Shared, kind: str) -> HttpResponse:
     """What the page shows, to be taken away."""
-    return file_answer(shared.page, kind)
+    return file_answer(shared.page, kind, chart_threshold(request.GET))
 
 
 @shared

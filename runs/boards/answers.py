@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from runs.boards.board import Board
-from runs.boards.inputs import Order
 from runs.boards.rows import Row
 
 __all__ = ["Answer", "answers"]
@@ -22,8 +21,9 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     row: Row
     equal: list[str]
     """Other rows with the same value."""
-    tied: int
-    """Rows that cannot be told from it by their interval; 0 where that is not known."""
+    untold: list[str]
+    """Rows behind it that cannot be told from it (95%), so that its lead may be noise; empty where that is not known.
+    """
 
 
 def answers(board: Board) -> list[Answer]:
@@ -61,13 +61,21 @@ def _best(
         if not most:
             return None
     first = best[0]
-    ranked = figure == board.order.value or (figure == "pass_at_1" and board.order is Order.PASS_AT_1)
-    tied = sum(row.group == first.group for row in rows) - 1 if ranked and first.group == 1 else 0
     return Answer(
         question=question,
         name=first.name,
         figure=figure,
         row=first,
         equal=[row.name for row in best[1:]],
-        tied=tied if not any(section.title for section in board.sections) else 0,
+        untold=_untold(board, figure, first),
     )
+
+
+def _untold(board: Board, figure: str, first: Row) -> list[str]:
+    if board.level:
+        return list(board.level.get(figure, {}).get(first.name, ()))
+    # Frozen before that was kept: its groups tell it for what it is ranked by.
+    if figure != board.order.value or first.group != 1 or len(board.sections) != 1:
+        return []
+    equal = {row.name for row in board.rows if row.position == first.position}
+    return [row.name for row in board.rows if row.group == 1 and row.name not in equal]

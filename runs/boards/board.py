@@ -8,7 +8,7 @@ from decimal import Decimal
 import msgspec
 
 from runs.boards.inputs import BoardInputs, BoardSettings, BoardView, Column, Order
-from runs.boards.rows import Origin, Row, Unranked, domain_labels, unranked
+from runs.boards.rows import Figure, Origin, Row, Unranked, domain_labels, unranked
 from runs.costs import Placed, Point, Step, frontier, steps
 from runs.metrics import METRIC_VERSION, Contender, ErrorRule, Measure, rank
 
@@ -49,6 +49,9 @@ class Board(msgspec.Struct, frozen=True, kw_only=True):
     """Row → cost per dependable task against tasks that passed all k."""
     next_task: dict[str, Step]
     """Row → what one more dependable task costs against the next cheaper one."""
+    level: dict[str, dict[str, tuple[str, ...]]] = {}
+    """Order (but by cost) → each row with its highest value → the rows behind that cannot be told from it (95%). Empty
+    in a board that was frozen before this was kept."""
     metric_version: int = METRIC_VERSION
 
     @property
@@ -99,6 +102,7 @@ def make_board(inputs: BoardInputs, view: BoardView | None = None) -> Board:
         by_success=_placed([_by_success(row, currency) for row in shown]),
         by_dependable=_placed([_by_dependable(row, currency) for row in shown]),
         next_task={step.name: step for step in steps([_by_campaign(row, currency) for row in shown])},
+        level={by.value: _level(rows, measure) for by, measure in _MEASURES.items()},
     )
 
 
@@ -144,6 +148,16 @@ def _by_measure(rows: Sequence[Unranked], measure: Measure, by_name: dict[str, R
             )
         )
     return made
+
+
+def _level(rows: Sequence[Unranked], measure: Measure) -> dict[str, tuple[str, ...]]:
+    """Over all rows, however they are ordered and grouped."""
+    ranked = [result for result in rank([each.contenders[measure] for each in rows]) if result.position is not None]
+    return {
+        first.name: tuple(row.name for row in ranked if row.position != 1 and row.name not in first.worse)
+        for first in ranked
+        if first.position == 1
+    }
 
 
 def _by_cost(rows: Sequence[Unranked]) -> list[Row]:
@@ -216,8 +230,25 @@ def changes_between(then: Board, now: Board) -> list[Change]:
             continue
         pairs = zip(_COMPARED, _values(row), _values(other), strict=True)
         changes += [Change(name=name, figure=figure, then=a, now=b) for figure, a, b in pairs if a != b]
+        changes += _doubts(row, other)
     changes += [Change(name=name, figure="row", then=None, now="on the board") for name in after if name not in before]
     return changes
+
+
+def _doubts(then: Row, now: Row) -> list[Change]:
+    """Intervals that are other ones although the count is the same: the rule changed, or what it is compared over."""
+    figures = (("pass@1", then.pass_at_1, now.pass_at_1), ("at least once", then.solved, now.solved))
+    changes = []
+    for name, a, b in (*figures, ("all k", then.all_k, now.all_k)):
+        before, after = _ends(a), _ends(b)
+        if (a.count, a.of) == (b.count, b.of) and before != after:
+            changes.append(Change(name=then.name, figure=f"95% interval of {name}", then=before, now=after))
+    return changes
+
+
+def _ends(figure: Figure) -> str | None:
+    interval = figure.interval
+    return None if interval is None else f"{interval.low:.1%} to {interval.high:.1%}"
 
 
 def _values(row: Row) -> tuple[str | None, ...]:

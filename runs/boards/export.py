@@ -14,6 +14,7 @@ from runs.boards.board import Board
 from runs.boards.inputs import Column
 from runs.boards.method import ordered_by, settings_summary
 from runs.boards.rows import Figure, Row
+from runs.metrics import ErrorRule
 from runs.published import NOT_MEASURED_HERE
 
 __all__ = ["as_csv", "as_document", "as_json"]
@@ -93,10 +94,20 @@ def _cells(board: Board, row: Row) -> dict[str, Any]:
         "by_domain": {name: row.domains.get(name) for name in board.domains},
     }
     hidden = {name for name, column in _CELL_OF.items() if column not in board.columns}
+    if Column.ERRORS not in board.columns and board.error_rule is ErrorRule.LEFT_OUT:
+        # Of how many attempts pass@1 is would tell the hidden number of errors; so would all digits of what follows.
+        cells["pass_at_1"] |= {"count": None, "of": None, "share": _rounded(row.pass_at_1.value, 3)}
+        cells["retention"] = _rounded(row.retention, 2)
+        cells["by_domain"] = {name: _rounded(row.domains.get(name), 3) for name in board.domains}
     cells = {name: value for name, value in cells.items() if name not in hidden} | _costs(board, row)
     if row.sources:
         cells["sources"] = row.sources
     return cells
+
+
+def _rounded(share: float | None, places: int) -> float | None:
+    """As the page prints it."""
+    return None if share is None else round(share, places)
 
 
 def _costs(board: Board, row: Row) -> dict[str, Any]:

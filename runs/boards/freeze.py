@@ -15,6 +15,7 @@ from runs.boards.gather import board_inputs, board_runs
 from runs.boards.inputs import BoardInputs, BoardView
 from runs.boards.shown import as_shown
 from runs.kept import Kept
+from runs.metrics import METRIC_VERSION
 from runs.models import Leaderboard, LeaderboardFreeze, LeaderboardRun
 from runs.querysets import visible_through
 
@@ -33,6 +34,15 @@ class Frozen(msgspec.Struct, frozen=True, kw_only=True):
     metric_version: int
     digest: str
     """SHA-256 of the inputs."""
+
+    @property
+    def newest_version(self) -> int:
+        return METRIC_VERSION
+
+    @property
+    def is_older(self) -> bool:
+        """Whether its figures were made by other rules than those of today."""
+        return self.metric_version != METRIC_VERSION
 
 
 class Recomputed(msgspec.Struct, frozen=True, kw_only=True):

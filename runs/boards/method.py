@@ -5,13 +5,18 @@ from __future__ import annotations
 from runs.boards.board import Board
 from runs.boards.inputs import Column, Order
 from runs.costs import CostSource
-from runs.metrics import ErrorRule
+from runs.metrics import METRIC_VERSION, ErrorRule
 from runs.published import NOT_MEASURED_HERE
 
-__all__ = ["ordered_by", "settings_summary", "tasks_of"]
+__all__ = ["has_ends_in_doubt", "ordered_by", "settings_summary", "tasks_of"]
 
 
 _NAMED = 8
+_CHANGED = {
+    1: "By version 1 a published share of exactly 0% or 100% without an interval was in no doubt, so its rank may be "
+    "given more narrowly than it is known."
+}
+"""Metric version → what is different since."""
 _COUNTS_OF_TASKS = frozenset({Column.SOLVED, Column.ALL_K, Column.RETENTION, Column.COST_PER_DEPENDABLE})
 
 
@@ -27,7 +32,15 @@ def ordered_by(board: Board) -> str:
 
 def tasks_of(board: Board) -> str:
     """`507 tasks`: what the rows are of, for people; no number where that would be said of other rows as well."""
-    return "rows of different tasks" if board.mixes_tasks else f"{board.tasks:,} tasks"
+    return "rows of different tasks" if board.mixes_tasks else _counted(board.tasks, "task")
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _all_of(k: int) -> str:
+    return "their one attempt" if k == 1 else f"all of their {k:,} attempts"
 
 
 def settings_summary(board: Board) -> list[tuple[str, str]]:
@@ -41,7 +54,7 @@ def settings_summary(board: Board) -> list[tuple[str, str]]:
         parts.append(
             (
                 f"{k} of {k}",
-                f"is the number of tasks that passed all of their {k} attempts: a literal count, never an estimate. A "
+                f"is the number of tasks that passed {_all_of(k)}: a literal count, never an estimate. A "
                 "task with fewer attempts recorded makes it not computable. At least once counts tasks with a success.",
             )
         )
@@ -53,7 +66,21 @@ def settings_summary(board: Board) -> list[tuple[str, str]]:
         parts.append(("Different tasks", _different(board)))
     if board.published:
         parts.append(("Published rows", _published(board)))
+    if board.metric_version != METRIC_VERSION:
+        parts.append(("Older rules", _older(board)))
     return parts
+
+
+def has_ends_in_doubt(board: Board) -> bool:
+    """Whether a share of exactly 0% or 100% without a published interval is in doubt; by the first rules it was not."""
+    return board.metric_version > 1
+
+
+def _older(board: Board) -> str:
+    return (
+        f"made these figures: they are frozen by metric version {board.metric_version}, and this server computes by "
+        f"version {METRIC_VERSION}. {_CHANGED.get(board.metric_version, '')}"
+    ).rstrip()
 
 
 def _ranks(board: Board) -> str:
@@ -76,8 +103,11 @@ def _ranks(board: Board) -> str:
     if board.published:
         text += (
             f"Without a published interval the widest possible one is taken, 1.96·√(p(1−p)/{board.tasks:,}), drawn "
-            "dotted; at exactly 0% and 100%, where that has no width, the Jeffreys interval over the tasks. "
+            "dotted"
         )
+        if has_ends_in_doubt(board):
+            text += "; at exactly 0% and 100%, where that has no width, the Jeffreys interval over the tasks"
+        text += ". "
     return text + "A bar on the left joins the first row of a group with those that cannot be told from it."
 
 
@@ -110,8 +140,8 @@ def _different(board: Board) -> str:
     if not named:
         named = list(board.benchmarks)
     return (
-        f"are set side by side here: not all rows are of the same {board.tasks:,} tasks, so their figures are not of "
-        f"the same thing ({'; '.join(named)})."
+        "are set side by side here: not all rows are of the same "
+        f"{_counted(board.tasks, 'task')}, so their figures are not of the same thing ({'; '.join(named)})."
     )
 
 

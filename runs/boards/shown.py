@@ -10,7 +10,7 @@ from runs.boards.board import Board
 from runs.boards.inputs import BoardView, Column, Order
 from runs.boards.rows import Figure, Money, Row
 
-__all__ = ["as_shown", "orders_shown", "view_shown"]
+__all__ = ["as_shown", "for_readers", "orders_shown", "view_shown"]
 
 NOT_SHOWN = "not shown"
 _ORDERED_BY = {
@@ -42,6 +42,12 @@ def view_shown(view: BoardView, columns: Iterable[Column], own: Order) -> BoardV
     return view if view.order is None or view.order in orders_shown(columns, own) else replace(view, order=None)
 
 
+def for_readers(view: BoardView, columns: Iterable[Column]) -> BoardView:
+    """The view of somebody who may see what the owner shows and no more: where the number of system errors is hidden,
+    they are not left out on demand, since pass@1 with and without them tells how many there were."""
+    return view if Column.ERRORS in set(columns) else replace(view, error_rule=None)
+
+
 def as_shown(board: Board) -> Board:
     """The ranked board with nothing in it of the columns that its owner hid. Ranks stay as they are."""
     columns = frozenset(board.columns)
@@ -58,6 +64,7 @@ def as_shown(board: Board) -> Board:
         by_success=board.by_success if Column.COST_PER_SUCCESS in columns else {},
         by_dependable=board.by_dependable if dependable and Column.COST_PER_DEPENDABLE in columns else {},
         next_task=board.next_task if dependable and columns & _WHOLE_COST else {},
+        level={by: level for by, level in board.level.items() if _ORDERED_BY.get(Order(by)) in {None, *columns}},
     )
 
 

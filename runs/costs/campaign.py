@@ -99,7 +99,7 @@ def run_cost(
     priced = [cost for cost in costs if cost is not None]
     if len(priced) < len(costs):
         lacking = " and ".join(name for name in ("input", "output") if getattr(price, name) is None)
-        return _unknown(attempts, with_usage, read, f"The price list has no {lacking} price of {price.model!r}.")
+        return _unknown(attempts, with_usage, read, f"The price list has no {lacking} price of {price.model}.")
     campaign = sum(priced, Decimal(0))
     per_run = sum((cost / task.with_usage for cost, task in zip(priced, known, strict=True)), Decimal(0))
     return _figures(

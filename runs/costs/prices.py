@@ -65,14 +65,14 @@ def find_price(prices: PriceList, model: str, provider: str = "") -> FoundPrice:
     """
     named = [price for price in prices.prices if same_model(price.model, model)]
     if not named:
-        return FoundPrice(None, f"The price list {prices.label!r} has no price of {model!r}.")
+        return FoundPrice(None, f"The price list “{prices.label}” has no price of {model}.")
     served = [price for price in named if provider and price.provider.casefold() == provider.casefold()]
     candidates = served or named
     candidates = [price for price in candidates if price.model == model] or candidates
     if len(candidates) > 1:
         where = ", ".join(sorted(f"{price.model} at {price.provider or 'no provider'}" for price in candidates))
         return FoundPrice(
-            None, f"The price list {prices.label!r} has several prices of {model!r} ({where}): name the provider."
+            None, f"The price list “{prices.label}” has several prices of {model} ({where}): name the provider."
         )
     other = candidates[0].provider
     if provider and other and not served:

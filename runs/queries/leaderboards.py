@@ -15,7 +15,7 @@ from runs.boards import Board, BoardView, Column, Order, Row, settings_summary
 from runs.boards.freeze import Frozen, Recomputed, linked_board, recompute
 from runs.boards.gather import board_now, settings_of
 from runs.boards.reference import REFERENCE_SLUG
-from runs.boards.shown import orders_shown, view_shown
+from runs.boards.shown import for_readers, orders_shown, view_shown
 from runs.models import Leaderboard, LeaderboardFreeze, Run
 from runs.prices import newest_lists
 from runs.published import THINKINGBOX_BENCH_RESULTS
@@ -57,6 +57,8 @@ class BoardPage(msgspec.Struct, frozen=True, kw_only=True):
     own_order: Order
     orders: frozenset[Order]
     """What the reader may rank by."""
+    can_leave_errors_out: bool
+    """Whether the reader may leave system errors out of pass@1, or count them."""
     frozen: Frozen | None
     recomputed: Recomputed | None
     """Only where it was asked for."""
@@ -112,12 +114,22 @@ def board_page(slug: str, view: BoardView | None = None, *, recomputed: bool = F
 
 
 def page_of(
-    board: Leaderboard, view: BoardView | None = None, *, recomputed: bool = False, access: Access
+    board: Leaderboard,
+    view: BoardView | None = None,
+    *,
+    recomputed: bool = False,
+    shared: bool = False,
+    access: Access,
 ) -> BoardPage:
-    """A live board has the rows of the runs that the asker sees; a frozen one is what it was."""
+    """A live board has the rows of the runs that the asker sees; a frozen one is what it was.
+
+    `shared`: for somebody who may see what the owner shows, and nothing that tells more.
+    """
     kept = LeaderboardFreeze.objects.filter(leaderboard=board).first()
     settings = settings_of(board)
     looked = view_shown(view or BoardView(), settings.columns, settings.order)
+    if shared:
+        looked = for_readers(looked, settings.columns)
 
     def seen(as_seen: BoardView) -> Board:
         return board_now(board, as_seen, access=access) if kept is None else linked_board(kept, as_seen, access=access)
@@ -136,6 +148,7 @@ def page_of(
         view=looked,
         own_order=whole.order,
         orders=orders_shown(settings.columns, settings.order),
+        can_leave_errors_out=not shared or Column.ERRORS in settings.columns,
         frozen=None
         if kept is None
         else Frozen(frozen_at=kept.frozen_at, metric_version=kept.metric_version, digest=kept.digest),

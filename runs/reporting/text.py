@@ -27,7 +27,8 @@ def report_text(report: RunReport) -> Iterator[str]:
     """A run's lines. What is not computable is a dash, with the reason where there is one."""
     yield f"{report.run}: {_plain(report.model)} on {_plain(report.benchmark)}"
     yield (
-        f"  {report.tasks:,} tasks, k = {report.k}; {report.attempts:,} attempts recorded, {report.missing:,} missing, "
+        f"  {_counted(report.tasks, 'task')}, k = {report.k}; {_counted(report.attempts, 'attempt')} recorded, "
+        f"{report.missing:,} missing, "
         f"{_counted(report.errors, 'error')}"
     )
     yield f"  pass@1                {_percent(report.pass_at.get('1'))}  ({_RULES[report.error_rule]})"
@@ -37,16 +38,13 @@ def report_text(report: RunReport) -> Iterator[str]:
     yield f"  retention             {_percent(report.retention)}"
     last = max((int(k) for k in report.pass_hat), default=0)
     if last > 1:
+        over = _counted(report.tasks_with[str(last)], "task")
         yield (
             f"  pass^{last}".ljust(24) + f"{_percent(report.pass_hat[str(last)])} as (c/n)^{last}, the harness's form; "
-            f"{_percent(report.pass_hat_unbiased[str(last)])} unbiased; over {report.tasks_with[str(last)]:,} tasks"
+            f"{_percent(report.pass_hat_unbiased[str(last)])} unbiased; over {over}"
         )
     yield from _cost_lines(report.cost)
-    for domain in report.by_domain:
-        yield (
-            f"  {_plain(domain.domain) or 'no domain'}: pass@1 {_percent(domain.pass_at_1)}, at least once "
-            f"{_share(domain.solved_at_least_once)}, all k {_share(domain.observed_all_k)}"
-        )
+    yield from _domain_lines(report)
 
 
 def pair_text(pair: PairReport) -> Iterator[str]:
@@ -56,7 +54,7 @@ def pair_text(pair: PairReport) -> Iterator[str]:
     yield from report_text(pair.candidate)
     found = pair.comparison
     yield ""
-    yield f"{found.candidate} against {found.baseline}, on the {found.tasks:,} tasks that both have"
+    yield f"{found.candidate} against {found.baseline}, on the {_counted(found.tasks, 'task')} that both have"
     yield f"  pass@1                {_difference(found.pass_at_1)}"
     yield f"  solved at least once  {_difference(found.solved_at_least_once)}"
     yield f"  all k                 {_difference(found.observed_all_k)}"
@@ -72,16 +70,31 @@ def pair_text(pair: PairReport) -> Iterator[str]:
 
 def _cost_lines(cost: CostReport) -> Iterator[str]:
     if cost.campaign is None:
-        yield f"  cost                  – ({cost.reasons['campaign']})"
+        yield f"  cost                  – ({_plain(cost.reasons['campaign'])})"
         return
     bound = "at least " if cost.lower_bound else ""
     for name, label in _COSTS:
         amount: Decimal | None = getattr(cost, name)
-        told = f"– ({cost.reasons[name]})" if amount is None else f"{bound}{_money(amount)} {cost.currency}"
+        told = f"– ({_plain(cost.reasons[name])})" if amount is None else f"{bound}{_money(amount)} {cost.currency}"
         yield f"  cost, {label}".ljust(30) + told
     yield f"  priced by {_plain(cost.list)}" if cost.list else "  the total is stated"
     for note in cost.notes:
         yield f"  {_plain(note)}"
+
+
+def _domain_lines(report: RunReport) -> Iterator[str]:
+    """A table of the domains: names to the left, shares to the right; nothing where no task has one."""
+    if not report.by_domain:
+        return
+    rows = [("by domain", "tasks", "pass@1", "at least once", f"all {report.k} of {report.k}")]
+    for domain in report.by_domain:
+        shares = (_share(domain.solved_at_least_once), _share(domain.observed_all_k))
+        name = _plain(domain.domain) or "no domain"
+        rows.append((name, f"{domain.tasks:,}", _percent(domain.pass_at_1), *shares))
+    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    for first, *cells in rows:
+        right = "".join(f"   {cell:>{width}}" for cell, width in zip(cells, widths[1:], strict=True))
+        yield f"  {first:<{widths[0]}}{right}"
 
 
 def _money(amount: Decimal) -> str:
@@ -92,7 +105,14 @@ def _money(amount: Decimal) -> str:
 
 
 def _percent(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2%}"
+    """`67.2%`, as on the pages. Rounding never makes a share look like none or all."""
+    if value is None:
+        return "–"
+    if 0 < value < 0.0005:
+        return "<0.1%"
+    if 0.9995 <= value < 1:
+        return ">99.9%"
+    return f"{value:.1%}"
 
 
 def _share(share: CountShare) -> str:
@@ -113,18 +133,24 @@ def _doubt(interval: IntervalReport) -> str:
     ends, name = interval.task_bootstrap, "task bootstrap"
     if ends is None:
         ends, name = interval.jeffreys, "Jeffreys, pooled attempts"
-    return "no interval" if ends is None else f"{ends[0]:.2%} to {ends[1]:.2%} ({name}, 95%)"
+    return "no interval" if ends is None else f"{_percent(ends[0])} to {_percent(ends[1])} ({name}, 95%)"
 
 
 def _difference(found: DifferenceReport | None) -> str:
     if found is None:
         return "–"
-    points = f"{found.difference * 100:+.2f} points"
+    points = f"{_signed(found.difference)} points"
     if found.interval is None:
         return points
-    low, high = (end * 100 for end in found.interval)
+    low, high = (_signed(end) for end in found.interval)
     told = "told apart" if found.significant else "not told apart"
-    return f"{points}, {low:+.2f} to {high:+.2f} (paired task bootstrap, 95%: {told})"
+    return f"{points}, {low} to {high} (paired task bootstrap, 95%: {told})"
+
+
+def _signed(difference: float) -> str:
+    """A difference of shares in points: `+1.2`, `−0.4`, and `0.0` without a sign."""
+    text = f"{difference * 100:+.1f}"
+    return "0.0" if text in {"+0.0", "-0.0"} else text.replace("-", "−")
 
 
 def _plain(text: str | None) -> str:

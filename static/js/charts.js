@@ -83,22 +83,30 @@
     box.classList.toggle("leads", typeof address === "string" && address !== "");
   };
 
+  // With the library there, all of it is drawn before this returns.
+  const draw = box => {
+    if (drawn.has(box)) return undefined;
+    box.replaceChildren();
+    drawn.set(box, JSON.parse(document.getElementById(box.dataset.figure).textContent));
+    const painting = paint(box);
+    box.closest(".chart").dataset.drawn = "";
+    return painting;
+  };
+
   const settle = async box => {
     const chart = box.closest(".chart");
-    const figure = JSON.parse(document.getElementById(box.dataset.figure).textContent);
     await load();
-    box.replaceChildren();
-    drawn.set(box, figure);
-    await paint(box);
+    await draw(box);
     box.on("plotly_click", follow);
     box.on("plotly_hover", event => point(box, event));
     box.on("plotly_unhover", () => point(box));
     for (const button of chart.querySelectorAll("[data-picture]")) button.hidden = false;
-    chart.dataset.drawn = "";
   };
 
   const fail = (box, error) => {
     const chart = box.closest(".chart");
+    drawn.delete(box);
+    delete chart.dataset.drawn;
     const said = document.createElement("p");
     said.className = "note";
     said.textContent = "The chart could not be drawn. Its values are in the table below.";
@@ -189,12 +197,25 @@
   // --- Print ---------------------------------------------------------------------------------------------------------
 
   // On paper a chart is light and as wide as its column: the drawing keeps its size and is scaled as a whole.
+  // One that cannot be drawn yet, as the library is still on its way, leaves its place to its values.
   let theme;
+  const opened = new Set();
+  const prepare = () => {
+    for (const box of document.querySelectorAll("[data-figure]")) {
+      if (!drawn.has(box) && window.Plotly && widthOf(box)) draw(box);
+      const details = drawn.has(box) ? null : box.closest(".chart").querySelector("details:not([open])");
+      if (details) {
+        details.open = true;
+        opened.add(details);
+      }
+    }
+  };
   addEventListener("beforeprint", () => {
     const root = document.documentElement;
     if (theme !== undefined) return;
     theme = root.dataset.theme ?? "";
     root.dataset.theme = "light";
+    prepare();
     for (const box of drawn.keys()) {
       paint(box);
       for (const svg of box.querySelectorAll(".main-svg")) {
@@ -208,6 +229,8 @@
     if (theme) document.documentElement.dataset.theme = theme;
     else delete document.documentElement.dataset.theme;
     theme = undefined;
+    for (const details of opened) details.open = false;
+    opened.clear();
     for (const box of drawn.keys()) {
       for (const svg of box.querySelectorAll(".main-svg")) svg.removeAttribute("viewBox");
       box.style.aspectRatio = "";

@@ -201,6 +201,48 @@ def test_where_the_script_does_not_come_the_table_opens(browser: Browser, live_s
     context.close()
 
 
+@pytest.mark.urls("tests.e2e.chart_pages")
+def test_a_chart_that_is_not_drawn_yet_prints_as_its_values(
+    browser: Browser, live_server: object, gallery: int
+) -> None:
+    context = browser.new_context(base_url=getattr(live_server, "url", ""))
+    page = context.new_page()
+    # On its way for as long as the test looks.
+    page.route("**/plotly.min.js*", lambda route: None)
+    page.goto("/charts/", wait_until="domcontentloaded")
+    expect(page.locator(".chart details[open]")).to_have_count(0)
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    for table in page.locator(".chart table").all():
+        expect(table).to_be_visible()
+    assert page.locator(".chart .plot:visible, .chart summary:visible").count() == 0
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    expect(page.locator(".chart details[open]")).to_have_count(0)
+    context.close()
+
+
+@pytest.mark.urls("tests.e2e.chart_pages")
+@pytest.mark.parametrize(("width", "scrolls"), [(390, True), (1200, False), (1310, False)])
+def test_a_chart_says_that_it_scrolls_where_it_does(
+    open_page: OpenPage, gallery: int, width: int, scrolls: bool
+) -> None:
+    page = open_page("/charts/", width=width)
+    drawn(page, "survival")
+    box = page.locator(".chart:has([data-name=survival])")
+    wider = box.locator(".scroll-x").first.evaluate("e => e.scrollWidth > e.clientWidth")
+    assert (wider, box.get_by_text("scroll sideways").is_visible()) == (scrolls, scrolls)
+
+
+@pytest.mark.urls("tests.e2e.chart_pages")
+def test_on_paper_a_drawn_chart_stands_without_its_table(open_page: OpenPage, gallery: int) -> None:
+    page = open_page("/charts/")
+    drawn(page, "domains")
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    expect(page.locator("[data-name=domains] .main-svg").first).to_be_visible()
+    assert page.locator(".chart table:visible, .chart .wider:visible").count() == 0
+
+
 def test_the_shipped_styles_are_those_of_the_installed_version(browser: Browser) -> None:
     """They stand in for what plotly.js would write into the page, rule by rule, in its order."""
     page = browser.new_page()

@@ -25,11 +25,13 @@ from inspector.asgi import (
     Scope,
     Send,
     ThisMachineOnly,
+    WarmsUp,
     build,
     has_session,
 )
 from inspector.middleware import STRICT_HEADERS
 from inspector.views.errors import SENTENCES
+from inspector.warming import warm_up
 from tests.inspector.server_mode import make_owner
 
 Result = TypeVar("Result")
@@ -205,6 +207,53 @@ def test_what_is_no_page_is_answered_quietly() -> None:
         {"type": "lifespan.shutdown.complete"},
     ]
     assert answer_to(application, {"type": "websocket"}, []) == [{"type": "websocket.close"}]
+
+
+def test_a_server_prepares_once_after_its_first_page() -> None:
+    prepared = threading.Semaphore(0)
+
+    async def visits() -> list[bool]:
+        application = WarmsUp(HttpOnly(echo), prepared.release, after=0)
+        begun = asyncio.Event()
+
+        async def receive() -> Message:
+            if begun.is_set():
+                await asyncio.sleep(60)
+            begun.set()
+            return {"type": "lifespan.startup"}
+
+        async def nothing() -> Message:
+            return {"type": "http.request"}
+
+        async def send(message: Message) -> None:
+            """Nobody listens."""
+
+        async def ask(path: str) -> bool:
+            await application({**SCOPE, "path": path}, nothing, send)
+            await asyncio.sleep(0)
+            await asyncio.sleep(0.01)
+            return prepared.acquire(timeout=5 if path == "/" else 0)
+
+        before = await ask("/runs/")
+        life = asyncio.create_task(application({"type": "lifespan"}, receive, send))
+        await begun.wait()
+        asked = [before, await ask("/healthz"), await ask("/"), await ask("/runs/")]
+        life.cancel()
+        return asked
+
+    assert run_apart(visits()) == [False, False, True, False]
+
+
+def test_what_is_prepared_is_what_the_first_chart_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[bytes] = []
+
+    def check(figure: bytes) -> dict[str, object]:
+        drawn.append(figure)
+        return {}
+
+    monkeypatch.setattr("inspector.charts.theme._checked", check)
+    warm_up()
+    assert len(drawn) == 5
 
 
 def test_requests_share_a_few_threads_that_stay() -> None:

@@ -290,6 +290,13 @@ def test_a_model_that_nothing_is_known_of_is_not_drawn(board: Board) -> None:
     assert [note.split(":")[0].split(",")[0] for note in chart.notes] == ["Not placed"]
 
 
+def test_no_dependable_task_is_said_where_no_other_cost_is_shown() -> None:
+    row = measured_row(
+        all_k=0.0, cost_per_run=None, cost_per_success=None, cost_per_dependable_task=None, no_dependable_task=True
+    )
+    assert cost_dependable([row], K).notes == ("Not placed, no dependable task: aster-large.",)
+
+
 def test_no_dependable_task_is_said_and_never_drawn_as_nothing() -> None:
     row = measured_row(all_k=0.0, all_k_interval=None, cost_per_dependable_task=None)
     chart = cost_dependable(with_standings([row]), K)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 from decimal import Decimal
 
@@ -16,6 +17,7 @@ from runs.boards import Column, Order
 from runs.boards.edit import BoardChanges, create_board
 from runs.boards.freeze import freeze_board
 from runs.costs import Price
+from runs.metrics import ErrorRule
 from runs.models import Leaderboard, Task
 from runs.prices import PricingChoice, create_list, price_run
 from tests.inspector.server_mode import turn_login_on
@@ -43,7 +45,9 @@ def stranger(settings: Settings) -> Client:
     return Client()
 
 
-def shared_board(*columns: Column, order: Order = Order.PASS_AT_1, frozen: bool = False) -> Leaderboard:
+def shared_board(
+    *columns: Column, order: Order = Order.PASS_AT_1, frozen: bool = False, rule: ErrorRule = ErrorRule.AS_FAILED
+) -> Leaderboard:
     letters = ["pp"] * ALWAYS + ["pe"] * 36 + ["ee"] * 38
     ash = tallied_run(
         "ash", {f"t{n}": each for n, each in enumerate(letters)}, domain="Greenhouse", tokens=(1_000_000, 0, 0)
@@ -54,7 +58,8 @@ def shared_board(*columns: Column, order: Order = Order.PASS_AT_1, frozen: bool 
     for run in (ash, birch):
         price_run(run, PricingChoice(price_list=listed.pk))
     board = create_board(
-        BoardChanges(title="Desk", runs=(ash.slug, birch.slug), columns=columns, k=2, order=order), access=EVERYTHING
+        BoardChanges(title="Desk", runs=(ash.slug, birch.slug), columns=columns, k=2, order=order, error_rule=rule),
+        access=EVERYTHING,
     )
     if frozen:
         freeze_board(board)
@@ -99,6 +104,33 @@ def test_a_column_that_is_hidden_alone_is_told_nowhere(stranger: Client, hidden:
     shared_board(*(column for column in Column if column is not hidden))
     text = all_that_is_told(stranger, "?by=cost")
     assert [secret for secret in SECRETS[hidden] if told(text, secret)] == []
+
+
+def test_a_hidden_number_of_errors_cannot_be_worked_out(stranger: Client) -> None:
+    """pass@1 with and without them would tell it."""
+    shared_board(*(column for column in Column if column is not Column.ERRORS))
+    asked = all_that_is_told(stranger, "?errors=excluded")
+    assert asked.replace("errors=excluded&", "").replace("?errors=excluded", "") == all_that_is_told(stranger)
+    assert "errors=" not in all_that_is_told(stranger)
+    assert "Leave them out" not in all_that_is_told(stranger, "?by=all")
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+def test_where_errors_are_shown_a_reader_may_leave_them_out(stranger: Client, frozen: bool) -> None:
+    shared_board(*Column, frozen=frozen)
+    text = all_that_is_told(stranger, "?errors=excluded")
+    assert "Count them as not passed" in text
+    assert text != all_that_is_told(stranger)
+
+
+def test_a_hidden_number_of_errors_that_the_owner_leaves_out_is_in_no_file(stranger: Client) -> None:
+    shared_board(*(column for column in Column if column is not Column.ERRORS), rule=ErrorRule.LEFT_OUT)
+    rows = json.loads(stranger.get("/share/desk/file/json").content)["rows"]
+    ash = next(row for row in rows if row["model"] == "ash")
+    # 310 of 310: 112 of 422 attempts were errors.
+    assert (ash["pass_at_1"]["count"], ash["pass_at_1"]["of"], ash.get("errors", "–")) == (
+        None, None, "–",
+    )  # fmt: skip
 
 
 def test_a_hidden_interval_is_in_no_file(stranger: Client) -> None:

@@ -219,7 +219,7 @@ def test_a_list_without_the_model_says_so_and_an_entry_can_be_chosen(client: Cli
     run = tallied_run("birch", {"a": "pp"}, tokens=(1_000_000, 0, 0))
     address, listed = run.get_absolute_url(), create_list("Desk", [ASH])
     client.post(f"{address}edit/", edited(run, priced_by=str(listed.pk)))
-    assert "has no price of &#x27;birch&#x27;" in text_of(client, address)
+    assert "The price list “Desk” has no price of birch." in text_of(client, address)
     client.post(f"{address}edit/", edited(run, priced_by=str(listed.pk), price_model="ash"))
     assert "as <bdi>ash</bdi>" in text_of(client, address)
 

@@ -54,6 +54,22 @@ def test_every_route_leads_a_stranger_to_the_login(stranger: Client, method: str
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize("address", ["/share/a-token", "/embed/a-token?by=all", "/share/no-such-token"])
+def test_a_link_without_its_last_slash_goes_where_it_should(stranger: Client, address: str) -> None:
+    answer = stranger.get(address)
+    path, _, query = address.partition("?")
+    assert (answer.status_code, answer.headers["Location"]) == (301, f"{path}/?{query}".rstrip("?"))
+    assert stranger.get(answer.headers["Location"]).status_code == 404
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("address", ["/runs/birch", "/leaderboards/a", "/share", "/share/a-token/file", "/no-such"])
+def test_a_closed_page_without_its_last_slash_stays_closed(stranger: Client, address: str) -> None:
+    answer = stranger.get(address)
+    assert (answer.status_code, answer.headers["Location"].partition("?")[0]) == (303, "/login/")
+
+
+@pytest.mark.django_db
 @pytest.mark.urls("tests.inspector.test_wall")
 @pytest.mark.parametrize("address", ["/later/", "/no-such-page/", "/static/none.css", "/admin/", "/runs/%00/", "//x/"])
 def test_what_nobody_thought_of_is_closed(stranger: Client, address: str) -> None:

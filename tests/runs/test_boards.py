@@ -22,6 +22,7 @@ from runs.boards import (
     settings_summary,
 )
 from runs.boards.gather import published_rows
+from runs.boards.shown import as_shown
 from runs.costs import CostSource, Price, StatedCost
 from runs.metrics import ErrorRule, Method
 from runs.published import THINKINGBOX_BENCH_RESULTS
@@ -226,13 +227,33 @@ def test_amounts_of_another_currency_are_not_set_against_each_other() -> None:
 
 
 def test_the_answers_name_the_cheaper_of_two_equally_dependable_models() -> None:
-    made = {answer.figure: (answer.name, answer.equal, answer.tied) for answer in answers(make_board(PUBLISHED))}
+    made = {answer.figure: (answer.name, answer.equal, answer.untold) for answer in answers(make_board(PUBLISHED))}
     assert made == {
-        "all_k": ("Claude Opus 5.5", ["Claude Opus 5"], 0),
-        "pass_at_1": ("Claude Opus 5.5", [], 4),
-        "solved": ("Kimi-K3", [], 0),
-        "cost": ("GPT-5.4", [], 0),
+        "all_k": ("Claude Opus 5.5", ["Claude Opus 5"], ["GPT-6 Astra"]),
+        "pass_at_1": ("Claude Opus 5.5", [], ["Claude Opus 5", "GPT-5.4", "GPT-5.6 Sol", "Claude Sonnet 4.6"]),
+        "solved": ("Kimi-K3", [], ["GPT-5.4", "Qwen3.8-27B"]),
+        "cost": ("GPT-5.4", [], []),
     }
+
+
+@pytest.mark.parametrize("by_weights", [False, True])
+def test_a_lead_that_may_be_noise_is_told_whatever_the_board_is_ranked_by(by_weights: bool) -> None:
+    def run(name: str, always: int) -> RunInput:
+        return run_of(name, {f"t{n:02}": "pp" if n < always else "pf" for n in range(40)})
+
+    settings = BoardSettings(order=Order.PASS_AT_1, by_weights=by_weights)
+    given = msgspec.structs.replace(inputs(run("ash", 30), run("birch", 28), run("cedar", 2)), settings=settings)
+    told = {answer.figure: answer.untold for answer in answers(make_board(given))}
+    assert told["all_k"] == ["birch"]
+    hidden = msgspec.structs.replace(make_board(given), columns=(Column.SOLVED,))
+    assert set(as_shown(hidden).level) == {"pass_at_1", "solved"}
+
+
+def test_figures_by_older_rules_say_so_and_claim_nothing_of_todays() -> None:
+    board = msgspec.structs.replace(make_board(PUBLISHED), metric_version=1)
+    now, then = dict(settings_summary(make_board(PUBLISHED))), dict(settings_summary(board))
+    assert ("Older rules" in now, "Jeffreys" in now["Ranks"], "Jeffreys" in then["Ranks"]) == (False, True, False)
+    assert "frozen by metric version 1, and this server computes by version 2" in then["Older rules"]
 
 
 def test_nobody_is_the_best_of_different_tasks() -> None:

@@ -2,12 +2,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from datetime import timedelta
 from decimal import Decimal
 
+import msgspec
 import pytest
+import zstandard
+from django.test import Client
+from msgspec.structs import replace
 
 from runs.access import EVERYTHING
-from runs.boards import BoardView, Column, Order
+from runs.boards import BoardView, Column, Order, make_board
 from runs.boards.edit import BoardChanges, BoardError, create_board, edit_board
 from runs.boards.export import as_csv
 from runs.boards.freeze import freeze_board, frozen_board, frozen_inputs, recompute, unfreeze_board
@@ -15,9 +20,10 @@ from runs.boards.gather import board_now
 from runs.boards.reference import REFERENCE_SLUG, make_reference
 from runs.costs import Price
 from runs.editing import RunChanges, delete_run, edit_run
-from runs.metrics import METRIC_VERSION, ErrorRule
+from runs.metrics import METRIC_VERSION, ErrorRule, Interval, Method
 from runs.models import Leaderboard, LeaderboardFreeze, PriceList, Run, TaskTally
 from runs.prices import PricingChoice, add_version, create_list, price_run
+from runs.published import THINKINGBOX_BENCH_RESULTS
 from runs.queries.leaderboards import board_index, board_page
 from tests.stored import outcomes, store
 from tests.tallied import tallied_run
@@ -155,6 +161,46 @@ def test_recomputing_says_what_is_different_now() -> None:
         ("ash", "pass@1", "2 of 2", "1 of 2"),
         ("birch", "row", "on the board", None),
     }
+
+
+def made_by_version_1(kept: LeaderboardFreeze) -> None:
+    """As it was frozen when a share of exactly 0% or 100% was in no doubt: with an interval of no width."""
+    board = make_board(frozen_inputs(kept))
+    (section,) = board.sections
+    rows = [
+        replace(row, all_k=replace(row.all_k, interval=Interval(low=0.0, high=0.0, method=Method.WIDEST)))
+        if row.all_k.count == 0
+        else row
+        for row in section.rows
+    ]
+    old = replace(board, metric_version=1, sections=(replace(section, rows=tuple(rows)),), level={})
+    kept.result = zstandard.compress(msgspec.json.encode(old))
+    kept.metric_version = 1
+    kept.save()
+
+
+def test_a_board_frozen_by_older_rules_says_so_and_can_be_recomputed(client: Client) -> None:
+    never = next(m for m in THINKINGBOX_BENCH_RESULTS.models if m.observed_all_k and m.observed_all_k.value == 0)
+    board = board_of(published=(never.name, "GPT-5.4"), order=Order.ALL_K)
+    kept = freeze_board(board)
+    assert "metric version" not in client.get("/leaderboards/desk/").content.decode()
+    Leaderboard.objects.filter(pk=board.pk).update(updated_at=board.updated_at + timedelta(seconds=1))
+    made_by_version_1(kept)
+    LeaderboardFreeze.objects.filter(pk=kept.pk).update(frozen_at=kept.frozen_at + timedelta(seconds=1))
+    text = client.get("/leaderboards/desk/").content.decode()
+    assert ", by metric version 1 (now 2)</span>" in text
+    assert "Metric version 1; this server computes by version 2 now" in text
+    assert "or at exactly 0% and 100% a solid Jeffreys" not in text
+    other = client.get("/leaderboards/desk/?by=pass").content.decode()
+    assert "(now 2)</span>" not in other, "another order is computed by the rules of today"
+    found = recompute(board, LeaderboardFreeze.objects.get(pk=kept.pk), access=EVERYTHING)
+    assert [(change.name, change.figure, change.then) for change in found.from_inputs] == [
+        (never.name, "95% interval of all k", "0.0% to 0.0%")
+    ]
+    assert "95% interval of all k" in client.get("/leaderboards/desk/?recompute=1").content.decode()
+    unfreeze_board(board)
+    assert freeze_board(board).metric_version == METRIC_VERSION
+    assert "metric version" not in client.get("/leaderboards/desk/").content.decode()
 
 
 def test_a_frozen_board_is_not_edited_until_it_is_live_again() -> None:

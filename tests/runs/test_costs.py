@@ -202,7 +202,7 @@ def test_attempts_without_tokens_make_the_cost_a_lower_bound() -> None:
         (
             [usage("a", Tokens(input=5, output=1))],
             Price(model="birch", input=Decimal(1)),
-            "The price list has no output price of 'birch'.",
+            "The price list has no output price of birch.",
         ),
     ],
 )
@@ -260,13 +260,13 @@ def test_a_price_is_never_chosen_between_several() -> None:
     here, there = (Price(model="birch", provider=name, input=Decimal(1)) for name in ("Here", "There"))
     both, one = PriceList(name="desk", prices=(here, there)), PriceList(name="desk", version=3, prices=(here,))
     assert find_price(both, "birch").reason == (
-        "The price list 'desk' has several prices of 'birch' (birch at Here, birch at There): name the provider."
+        "The price list “desk” has several prices of birch (birch at Here, birch at There): name the provider."
     )
     assert find_price(both, "birch", "there").price == there
     assert find_price(one, "birch", "There").price == here
     assert find_price(one, "birch", "There").reason == "The price is of Here, the run of There."
     assert find_price(one, "Birch").reason == ""
-    assert find_price(one, "oak").reason == "The price list 'desk, version 3' has no price of 'oak'."
+    assert find_price(one, "oak").reason == "The price list “desk, version 3” has no price of oak."
 
 
 def test_the_exact_name_goes_before_the_one_without_its_vendor() -> None:

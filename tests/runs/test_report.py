@@ -12,8 +12,9 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from runs.metrics import Spread, TaskOutcome
-from runs.models import PriceList, Run, RunPricing
+from runs.models import PriceList, Run, RunPricing, Task
 from runs.queries.report import outcomes_by_run, run_input, spreads_by_task
+from runs.reporting.text import _percent
 from tests.stored import outcomes, store
 
 pytestmark = pytest.mark.django_db
@@ -175,7 +176,7 @@ def test_a_run_is_priced_by_a_file(tmp_path: Path) -> None:
     assert cost["per_success"] == pytest.approx(float(campaign / 9))
     path.write_text("model,input,output\noak,2,10\n", encoding="utf-8")
     assert report(run.slug, "--prices", str(path))["cost"]["reasons"]["campaign"] == (
-        "The price list 'desk.csv' has no price of 'birch'."
+        "The price list “desk.csv” has no price of birch."
     )
 
 
@@ -240,7 +241,7 @@ def test_a_report_for_people() -> None:
     lines = report_lines(run.slug)
     assert lines[0] == f"{run.slug}: bir\\x1b[31mch on desk"
     assert lines[1] == "  4 tasks, k = 4; 15 attempts recorded, 1 missing, 1 error"
-    assert lines[2] == "  pass@1                60.00%  (system errors count as failed)"
+    assert lines[2] == "  pass@1                60.0%  (system errors count as failed)"
     assert "  all 4 of 4            1 of 3 (–); 1 task incomplete" in lines
     assert "  cost                  – (No price list is chosen for this run.)" in lines
     stated = report_lines(run.slug, "--stated-cost", "0.027")
@@ -248,11 +249,32 @@ def test_a_report_for_people() -> None:
     assert "  the total is stated" in stated
 
 
+def test_one_task_is_not_called_tasks_and_domains_stand_in_columns() -> None:
+    run = store([*outcomes("desk.py:a", "pp"), *outcomes("attic.py:b", "pf")], repetitions=2)
+    Task.objects.filter(uid="desk.py:a").update(domain="desk")
+    Task.objects.filter(uid="attic.py:b").update(domain="rental_attic")
+    lines = report_lines(run.slug)
+    at = next(number for number, line in enumerate(lines) if line.startswith("  by domain"))
+    assert lines[at:] == [
+        "  by domain      tasks   pass@1     at least once        all 2 of 2",
+        "  desk               1   100.0%   1 of 1 (100.0%)   1 of 1 (100.0%)",
+        "  rental_attic       1    50.0%   1 of 1 (100.0%)     0 of 1 (0.0%)",
+    ]
+    one = report_lines(store(outcomes("desk.py:a", "pp"), model="oak", repetitions=2).slug)
+    assert "  pass^2                100.0% as (c/n)^2, the harness's form; 100.0% unbiased; over 1 task" in one
+
+
+def test_a_share_is_never_rounded_to_none_or_all() -> None:
+    assert [_percent(share) for share in (None, 0.0, 0.0004, 0.5, 0.99951, 1.0)] == [
+        "–", "0.0%", "<0.1%", "50.0%", ">99.9%", "100.0%",
+    ]  # fmt: skip
+
+
 def test_a_comparison_for_people() -> None:
     base, cand = small_run(), small_run(model="oak")
     lines = report_lines(base.slug, cand.slug)
     assert f"{cand.slug} against {base.slug}, on the 4 tasks that both have" in lines
-    assert "  pass@1                +0.00 points, +0.00 to +0.00 (paired task bootstrap, 95%: not told apart)" in lines
+    assert "  pass@1                0.0 points, 0.0 to 0.0 (paired task bootstrap, 95%: not told apart)" in lines
     assert "                        without 1 task that one run has incomplete" in lines
     assert "  solved only by the candidate 0, only by the baseline 0, by both 3, by neither 1" in lines
 
@@ -262,7 +284,12 @@ def test_a_single_task_tells_its_other_interval_and_no_range_of_a_difference() -
     lines = report_lines(run.slug)
     assert lines[3].endswith("(Jeffreys, pooled attempts, 95%)")
     assert not [line for line in lines if "pass^" in line]
-    assert "  pass@1                +0.00 points" in report_lines(run.slug, run.slug)
+    assert lines[1:3] == [
+        "  1 task, k = 1; 1 attempt recorded, 0 missing, 0 errors",
+        "  pass@1                100.0%  (system errors count as failed)",
+    ]
+    assert f"{run.slug} against {run.slug}, on the 1 task that both have" in report_lines(run.slug, run.slug)
+    assert "  pass@1                0.0 points" in report_lines(run.slug, run.slug)
 
 
 def test_runs_without_a_common_task() -> None:
