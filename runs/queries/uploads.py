@@ -77,6 +77,8 @@ class UploadRow(msgspec.Struct, frozen=True, kw_only=True):
     run_name: str
     archive: UploadLink | None
     """The archive that it came in."""
+    followed: bool
+    """Its file is followed while it is being written."""
     members: int
     """Result files in it; always 0 where it is no archive."""
     problems: list[Problem]
@@ -246,13 +248,16 @@ def _row(
         rejected=upload.rejected,
         created_at=upload.created_at,
         seconds=elapsed,
-        seconds_left=elapsed * (1 - progress) / progress if moving and elapsed and progress > 0.02 else None,
+        seconds_left=elapsed * (1 - progress) / progress
+        if moving and elapsed and progress > 0.02 and not upload.followed_path
+        else None,
         progress=progress,
         run=None
         if run is None
         else RunLink(run.slug, f"{run.model} on {run.benchmark.name}", numbers.get(run.pk, Numbers(k=run.repetitions))),
         run_name=upload.run_name,
         archive=None if upload.archive is None else UploadLink(upload.archive.pk, upload.archive.file_name),
+        followed=bool(upload.followed_path),
         members=getattr(upload, "members_total", 0),
         problems=problems,
         problem_total=total,
@@ -300,6 +305,8 @@ def _chunk_counts(uploads: Sequence[Upload]) -> dict[int, tuple[int, int]]:
 def _progress(upload: Upload, chunks: dict[int, tuple[int, int]]) -> float:
     if upload.state == UploadState.DONE:
         return 1.0
+    if upload.followed_path:
+        return min(1.0, upload.bytes_split / upload.size) if upload.size else 0.0
     stored, total = chunks.get(upload.pk, (0, 0))
     cut = 1.0 if upload.split_done else min(1.0, upload.bytes_split / upload.size) if upload.size else 0.0
     return cut * stored / total if total else 0.0
