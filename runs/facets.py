@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Chosen", "Codes", "Mask", "Relation", "Selection", "encode", "merge", "repeated"]
+__all__ = ["Chosen", "Codes", "Mask", "Relation", "RunPart", "Selection", "encode", "merge", "repeated"]
 
 Mask = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.int64]
@@ -45,6 +45,18 @@ class Relation:
         mask = np.zeros(len(pairs), dtype=np.bool_)
         mask[np.unique(pairs, return_index=True)[1]] = True
         return mask
+
+
+@dataclass(frozen=True)
+class RunPart:
+    """One run's failed attempts, in the order of their ids."""
+
+    ids: Codes
+    marks: Codes
+    """The first 64 bits of the digest of each attempt's row: the same row stored in two runs has the same."""
+    numbers: Mapping[str, npt.NDArray[np.float64]]
+    """What is sorted by; NaN where it is not known."""
+    relations: tuple[Relation, ...]
 
 
 def encode(facets: Sequence[str], rows: Iterable[tuple[int, Sequence[str]]], *, once: bool = True) -> Relation:

@@ -13,6 +13,7 @@ __all__ = ["FACET_TITLES", "Difference", "difference_of", "value_title"]
 
 FACET_TITLES = {
     Facet.RUN: "Run",
+    Facet.BENCHMARK: "Benchmark",
     Facet.MODEL: "Model",
     Facet.DOMAIN: "Domain",
     Facet.TASK: "Task",
@@ -31,6 +32,7 @@ FACET_TITLES = {
     Facet.DISAGREES: "Check and diff disagree",
     Facet.LONE: "Only failure of its task",
     Facet.ALIKE: "All models fail alike",
+    Facet.COPY: "Row in several runs",
     Facet.NOTE: "Label of a note",
 }
 _EMPTY = {
@@ -43,6 +45,7 @@ _EMPTY = {
     Facet.TOOL: "no name",
     Facet.ERRED: "no name",
 }
+_COPIES = {"no": "in one run only", "first": "in several: the oldest", "again": "in several: a copy"}
 
 
 class Difference(msgspec.Struct, frozen=True):
@@ -73,6 +76,8 @@ def value_title(facet: Facet, value: str, models: Mapping[str, str]) -> str:
             return value.rpartition(":")[2] or value
         case Facet.SIGNATURE:
             return SIGNATURE_TITLES[Signature(value)] if value in set(Signature) else value
+        case Facet.COPY:
+            return _COPIES.get(value, value)
         case Facet.LABEL:
             return LABEL_TITLES[Label(value)] if value in set(Label) else value
         case Facet.FIELD:

@@ -17,6 +17,7 @@ from runs.queries.failure_index import Facet, failure_index
 from runs.queries.failure_words import Difference
 from runs.queries.failures import FailurePage, failed_rows, failure_page
 from runs.queries.look_next import look_next
+from runs.queries.task_runs import task_across
 from runs.transcripts import Piece
 from tests.factories import make_messages, make_row
 from tests.stored import outcomes, store
@@ -71,6 +72,8 @@ def test_every_facet_counts_the_attempts_of_its_values() -> None:
         "disagrees": {"no": 2},
         "lone": {"no": 2},
         "alike": {"no": 2},
+        "copy": {"in one run only": 2},
+        "benchmark": {"desk": 2},
         "note": {},
     }
 
@@ -262,12 +265,14 @@ def test_what_deserves_a_look() -> None:
     store([*outcomes("a.py:dependable", "pf.."), *outcomes("a.py:hard", "f")], model="cedar", repetitions=4)
     assert [(look.count, look.query) for look in look_next()] == [
         (1, "lone=yes&group=task"),
-        (5, "alike=yes&group=task"),
+        (7, "alike=yes&group=task"),
     ]
     page = failure_page(filters(alike="yes"))
-    assert facet(page, Facet.MODEL) == {"birch": 4, "cedar": 1}
-    store(outcomes("a.py:hard", "fp"), model="oak", repetitions=4)
-    assert [look.query for look in look_next()] == ["lone=yes&group=task"]
+    assert facet(page, Facet.MODEL) == {"birch": 5, "cedar": 2}
+    assert [look.count for look in look_next()] == [
+        1,
+        sum(one.failed for uid in ("dependable", "hard") if (one := task_across(f"a.py:{uid}")).alike),
+    ]
 
 
 def test_a_task_that_one_model_fails_otherwise_is_not_failed_alike() -> None:
