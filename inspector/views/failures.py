@@ -15,6 +15,7 @@ from inspector.csv_lines import csv_lines
 from inspector.error_filters import error_filters
 from inspector.failure_filters import failure_filters
 from inspector.http import HtmxHttpRequest, redirect_to, render_page
+from inspector.short_addresses import short_address
 from runs.models import SavedView
 from runs.queries.errors import error_page, runs_again
 from runs.queries.failure_rows import FailureRow
@@ -30,6 +31,7 @@ _HEAD = (
 
 
 @require_safe
+@short_address(q="", sort="task", group="same", page="1")
 def index(request: HtmxHttpRequest) -> HttpResponse:
     page = failure_page(failure_filters(request.GET))
     context = {"page": page, "views": saved_views()}
@@ -78,6 +80,7 @@ def look(request: HtmxHttpRequest) -> HttpResponse:
 
 
 @require_safe
+@short_address(run="", retryable="", page="1")
 def errors(request: HtmxHttpRequest) -> HttpResponse:
     page = error_page(error_filters(request.GET))
     return render_page(request, "failures/errors.html", {"page": page}, partial="found")

@@ -13,6 +13,7 @@ from inspector.forms import EditRunForm
 from inspector.grid_data import grid_data, grid_view
 from inspector.http import HtmxHttpRequest, redirect_to, render_page, wants_part
 from inspector.price_forms import PricingForm
+from inspector.short_addresses import short_address
 from runs.demo_runs import load_demo
 from runs.editing import delete_run, deletion_of, lowest_repetitions
 from runs.errors import IngestError
@@ -28,6 +29,7 @@ from runs.queries.uploads import benchmark_names
 
 
 @require_safe
+@short_address(q="", sort="-created", benchmark="", page="1")
 def index(request: HtmxHttpRequest) -> HttpResponse:
     """All runs; without any, how to get the first."""
     found = run_list(run_filters(request.GET))
@@ -43,6 +45,7 @@ def load_example(request: HtmxHttpRequest) -> HttpResponse:
 
 
 @require_safe
+@short_address(q="", domain="", sort="name", show="", page="1")
 def detail(request: HtmxHttpRequest, slug: str) -> HttpResponse:
     page = run_page(slug, task_filters(request.GET))
     charts = [] if wants_part(request) or not page.numbers.tasks else _charts(page)

@@ -17,7 +17,7 @@ from runs.queries.values import stored_value
 from runs.records import Verdict
 from runs.suspicion import FEWEST_MODELS, mistakes_of_all
 
-__all__ = ["Mistake", "SharedMistake", "TaskAcross", "TaskRun", "Tried", "task_across"]
+__all__ = ["Mistake", "SharedMistake", "TaskAcross", "TaskRun", "Tried", "benchmarks_of", "task_across"]
 
 MISTAKES = 30
 """Mistakes that are listed."""
@@ -131,6 +131,12 @@ def task_across(uid: str, benchmark: str = "") -> TaskAcross:
         never_passed=len(failing) >= FEWEST_MODELS and not any(one.passed for one in tried),
         alike=_alike(task, failing),
     )
+
+
+def benchmarks_of(uid: str) -> list[str]:
+    """The benchmarks in which a task of this uid was tried."""
+    names = Task.objects.filter(uid=uid, tallies__isnull=False).values_list("benchmark__name", flat=True)
+    return sorted(set(names))
 
 
 def _alike(task: Task, tried: Iterable[Tried]) -> list[SharedMistake]:
