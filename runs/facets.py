@@ -146,6 +146,26 @@ class Selection:
         numbers = np.bincount(codes, minlength=len(names)).tolist()
         return {name: number for name, number in zip(names, numbers, strict=True) if number}
 
+    def pairs(self, facet: str, other: str, values: Collection[str]) -> dict[tuple[str, str], int]:
+        """How many attempts have a row with one of these values of a facet and a value of another facet of the same
+        relation. What is chosen counts as in `counts(facet)`."""
+        relation = next(relation for relation in self._relations if facet in relation.values)
+        names, others = relation.values[facet], relation.values[other]
+        wanted = np.fromiter((name in values for name in names), dtype=np.bool_, count=len(names))
+        keep = wanted[relation.codes[facet]]
+        rows = _rows(relation, {name: chosen for name, chosen in self._chosen.items() if name != facet})
+        keep = keep if rows is None else keep & rows
+        fitting = self._but(relation)
+        keep = keep if fitting is None else keep & fitting[relation.attempts]
+        both = relation.codes[facet][keep] * len(others) + relation.codes[other][keep]
+        kinds = max(1, len(names) * len(others))
+        once = np.unique(relation.attempts[keep] * kinds + both) % kinds
+        found, numbers = np.unique(once, return_counts=True)
+        return {
+            (names[pair // len(others)], others[pair % len(others)]): number
+            for pair, number in zip(found.tolist(), numbers.tolist(), strict=True)
+        }
+
     def _fitting(self, relation: Relation) -> Mask | None:
         """The attempts that fit what is chosen in a relation; None when nothing is."""
         rows = _rows(relation, self._chosen)

@@ -26,7 +26,7 @@ from runs.saved_views import NameTaken, SavedViewError, save_view, saved_views
 _HEAD = (
     "run", "model", "benchmark", "domain", "task", "repetition", "signature", "finish_reason", "looked_like_success",
     "claimed_success", "check_and_diff_disagree", "steps", "writes", "tool_errors", "tokens", "duration", "differences",
-    "kind", "table", "key", "field", "is", "required", "notes", "claim", "address",
+    "kind", "table", "key", "field", "is", "required", "notes", "claim", "address", "also_in",
 )  # fmt: skip
 
 
@@ -120,4 +120,5 @@ def _cells(row: FailureRow) -> tuple[object, ...]:
         row.looked_like_success, row.claimed_success, row.disagrees, row.steps, row.writes, row.tool_errors, row.tokens,
         row.duration, row.differences,
         *effect, ", ".join(row.notes), row.claim, reverse("attempt", args=[row.pk]),
+        " ".join(row.elsewhere),
     )  # fmt: skip

@@ -102,6 +102,15 @@ class FailureIndex:
             for at in places.tolist()
         }
 
+    def kinds(self, fields: Collection[str], selection: Selection) -> dict[str, list[tuple[str, int]]]:
+        """Field → kinds of difference with the attempts that have each, the most first."""
+        found: dict[str, list[tuple[str, int]]] = {name: [] for name in fields}
+        for (name, kind), number in selection.pairs(Facet.FIELD, Facet.EFFECT, fields).items():
+            found[name].append((kind, number))
+        for kinds in found.values():
+            kinds.sort(key=lambda pair: (-pair[1], pair[0]))
+        return found
+
     def order(self, mask: Mask, sort: str, *, descending: bool) -> Codes:
         """The positions in the mask in order; what is not known comes last, and ids decide where all is equal."""
         whole = self.orders.get((sort, descending))

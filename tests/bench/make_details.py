@@ -12,8 +12,8 @@ import json
 import os
 import random
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from runs.prepare import PreparedRow
@@ -81,7 +81,7 @@ def fill_failed(pool: Sequence[str]) -> int:
 
 
 def _fill(ids: Sequence[int], rows: Sequence[PreparedRow]) -> None:
-    from django.db import connection  # noqa: PLC0415
+    from django.db import connection, transaction  # noqa: PLC0415
 
     into: dict[str, list[tuple[object, ...]]] = {table: [] for table in _INTO}
     attempts: list[tuple[object, ...]] = []
@@ -108,12 +108,17 @@ def _fill(ids: Sequence[int], rows: Sequence[PreparedRow]) -> None:
         ]
         into["runs_attemptlabel"] += [(pk, label) for label in draw.sample(_LABELS, 2)]
     _insert(into)
-    with connection.cursor() as cursor:
-        cursor.executemany(
-            "UPDATE runs_attempt SET signature = %s, ended_cleanly = %s, called_write = %s, last_response_ok = %s, "
-            "claimed_success = %s WHERE id = %s",
-            attempts,
-        )
+    columns = "signature", "ended_cleanly", "called_write", "last_response_ok", "claimed_success"
+    with transaction.atomic(), connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            names = ", ".join(columns)
+            cursor.execute(f"CREATE TEMP TABLE filled ON COMMIT DROP AS SELECT {names}, id FROM runs_attempt LIMIT 0")  # noqa: S608
+            _copy(cursor, "filled", (*columns, "id"), attempts)
+            values = ", ".join(f"{name} = filled.{name}" for name in columns)
+            cursor.execute(f"UPDATE runs_attempt SET {values} FROM filled WHERE runs_attempt.id = filled.id")  # noqa: S608
+        else:
+            values = ", ".join(f"{name} = %s" for name in columns)
+            cursor.executemany(f"UPDATE runs_attempt SET {values} WHERE id = %s", attempts)  # noqa: S608
 
 
 def _insert(into: Mapping[str, Sequence[tuple[object, ...]]]) -> None:
@@ -121,8 +126,17 @@ def _insert(into: Mapping[str, Sequence[tuple[object, ...]]]) -> None:
 
     with transaction.atomic(), connection.cursor() as cursor:
         for table, made in into.items():
+            if connection.vendor == "postgresql":
+                _copy(cursor, table, _INTO[table], made)
+                continue
             columns, marks = ", ".join(_INTO[table]), ", ".join(["%s"] * len(_INTO[table]))
-            cursor.executemany(f"INSERT INTO {table} ({columns}) VALUES ({marks})", made)  # noqa: S608 (names from above)
+            cursor.executemany(f"INSERT INTO {table} ({columns}) VALUES ({marks})", made)  # noqa: S608
+
+
+def _copy(cursor: Any, table: str, columns: Sequence[str], made: Iterable[tuple[object, ...]]) -> None:
+    with cursor.copy(f"COPY {table} ({', '.join(columns)}) FROM STDIN") as copy:
+        for row in made:
+            copy.write_row(row)
 
 
 def fill_index(pool: Sequence[str], *, failed_only: bool) -> tuple[int, float]:
