@@ -56,7 +56,7 @@ FACET_HINTS = {
     Facet.DISAGREES: "The recorded hashes say one thing about the state, the comparison of the records another",
     Facet.LONE: "The run passed the task in all its other repetitions",
     Facet.ALIKE: "A mistake that at least half of the failed attempts of every model that fails the task have",
-    Facet.COPY: "The same row stored in several runs, as where a retry file repeats it; without copies each counts once",
+    Facet.COPY: "The same row stored in several runs, as a retry file repeats it: without copies each counts once",
     Facet.NOTE: "What people wrote on attempts",
 }
 """What a filter is about, in a few words for who sees it for the first time."""
