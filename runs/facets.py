@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Chosen", "Codes", "Mask", "Relation", "RunPart", "Selection", "encode", "merge", "repeated"]
+__all__ = ["Chosen", "Codes", "Mask", "Relation", "RunPart", "Selection", "distinct", "encode", "merge", "repeated"]
 
 Mask = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.int64]
@@ -57,6 +57,14 @@ class RunPart:
     numbers: Mapping[str, npt.NDArray[np.float64]]
     """What is sorted by; NaN where it is not known."""
     relations: tuple[Relation, ...]
+
+
+def distinct(numbers: Codes) -> Codes:
+    """The different numbers in order. Sorting many is several times as quick as the hash table of `numpy.unique`."""
+    ordered = np.sort(numbers)
+    keep = np.ones(len(ordered), dtype=np.bool_)
+    keep[1:] = ordered[1:] != ordered[:-1]
+    return ordered[keep]
 
 
 def encode(facets: Sequence[str], rows: Iterable[tuple[int, Sequence[str]]], *, once: bool = True) -> Relation:
@@ -142,7 +150,7 @@ class Selection:
             keep = rows if others is None else rows & others[relation.attempts]
             codes = codes[keep]
             if not relation.once:
-                codes = np.unique(relation.attempts[keep] * len(names) + codes) % max(1, len(names))
+                codes = distinct(relation.attempts[keep] * len(names) + codes) % max(1, len(names))
         numbers = np.bincount(codes, minlength=len(names)).tolist()
         return {name: number for name, number in zip(names, numbers, strict=True) if number}
 
@@ -159,7 +167,7 @@ class Selection:
         keep = keep if fitting is None else keep & fitting[relation.attempts]
         both = relation.codes[facet][keep] * len(others) + relation.codes[other][keep]
         kinds = max(1, len(names) * len(others))
-        once = np.unique(relation.attempts[keep] * kinds + both) % kinds
+        once = distinct(relation.attempts[keep] * kinds + both) % kinds
         found, numbers = np.unique(once, return_counts=True)
         return {
             (names[pair // len(others)], others[pair % len(others)]): number

@@ -17,15 +17,19 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from runs.facets import Codes, Mask, Relation, RunPart, Selection, encode, merge, repeated
+from runs import search
+from runs.facets import Codes, Mask, Relation, RunPart, Selection, distinct, encode, merge, repeated
 from runs.failure_facts import MISTAKE, NUMBERS, Facet, difference_key, kept_parts, no_part, read_part
+from runs.kept import Kept
 from runs.models import Note, Run
 from runs.records import Verdict
 from runs.suspicion import FEWEST_MODELS, mistakes_of_all
+from runs.transcripts import Query
 
 __all__ = ["SORTS", "Facet", "FailureIndex", "difference_key", "failure_index"]
 
 _RUNS_KEPT = 500
+_SEARCHES_KEPT = 64
 _LARGEST_TABLE = 20_000_000
 """Ids beyond this are looked up by sorting, not in a table."""
 
@@ -46,6 +50,8 @@ class FailureIndex:
     """All positions in an order, kept once it was asked for."""
     unfiltered: dict[str, dict[str, int]] = field(default_factory=dict)
     """The counts of a facet without any filter, kept once they were asked for."""
+    found: Kept[Mask] = field(default_factory=lambda: Kept(_SEARCHES_KEPT))
+    """Where words were found, kept for the next page and the next filter: a phrase of two frequent words takes long."""
 
     @property
     def total(self) -> int:
@@ -59,6 +65,18 @@ class FailureIndex:
         there = np.zeros(highest + 1, dtype=np.bool_)
         there[ids[ids <= highest]] = True
         return there[self.ids]
+
+    def having(self, query: Query) -> Mask:
+        """The positions of the attempts whose transcripts have all terms. Two queries, none for terms that are kept.
+
+        While transcripts wait to be indexed nothing is kept. What is stored afterwards makes another index.
+        """
+        known = self.found.get(query.terms)
+        if known is not None:
+            return known
+        complete = not search.anything_waits()
+        mask = self.among(search.matching(query))
+        return self.found.put(query.terms, mask) if complete else mask
 
     def with_notes(self) -> FailureIndex:
         """The same with the labels that people gave, which may change at any time. One query."""
@@ -249,12 +267,13 @@ def _alike(attempts: Relation, effects: Relation) -> Mask:
     real = np.array([bool(mistake) for mistake in effects.values[MISTAKE]], dtype=np.bool_)
     rows = real[effects.codes[MISTAKE]]
     kinds = len(real)
-    once = np.unique(effects.attempts[rows] * kinds + effects.codes[MISTAKE][rows])
+    once = distinct(effects.attempts[rows] * kinds + effects.codes[MISTAKE][rows])
     by, made = once // kinds, once % kinds
     pairs = tasks[by] * kinds + made
-    distinct, numbers = np.unique(np.unique(pairs * len(names) + models[by]) // len(names), return_counts=True)
-    enough = np.array([len(failed[pair // kinds]) for pair in distinct.tolist()], dtype=np.int64)
-    possible = distinct[(numbers == enough) & (numbers >= FEWEST_MODELS)]
+    shared, numbers = np.unique(distinct(pairs * len(names) + models[by]) // len(names), return_counts=True)
+    shared, numbers = shared[numbers >= FEWEST_MODELS], numbers[numbers >= FEWEST_MODELS]
+    enough = np.array([len(failed[pair // kinds]) for pair in shared.tolist()], dtype=np.int64)
+    possible = shared[numbers == enough]
     keep = np.isin(pairs, possible)
     of_task: defaultdict[int, dict[int, Mapping[str, int]]] = defaultdict(dict)
     for pair, counts in _counted(pairs[keep], models[by[keep]], names).items():

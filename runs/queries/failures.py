@@ -8,8 +8,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from runs import search
-from runs.facets import Mask, Selection
+from runs.facets import Codes, Mask, Selection
 from runs.models import PendingTranscript, Run
 from runs.queries.failure_filters import FailureFilters, Grouping
 from runs.queries.failure_index import Facet, FailureIndex, failure_index
@@ -166,7 +165,7 @@ def failure_page(filters: FailureFilters) -> FailurePage:
         filters=filters,
         stored=index.total,
         total=int(np.count_nonzero(mask)),
-        tasks=len(np.unique(tasks.codes[Facet.TASK][mask])),
+        tasks=_different(tasks.codes[Facet.TASK][mask]),
         facets=[_facet(facet, index, filters, selection, names) for facet in Facet if facet is not Facet.SAME],
         applied=_applied(filters, names),
         groups=groups,
@@ -192,7 +191,7 @@ def failed_rows(filters: FailureFilters) -> Iterator[FailureRow]:
 def _selection(filters: FailureFilters) -> tuple[FailureIndex, Selection]:
     """The index as it is now, and what fits of it."""
     index = failure_index().with_notes()
-    found = index.among(search.matching(parse_query(filters.text))) if filters.text else None
+    found = index.having(parse_query(filters.text)) if filters.text else None
     chosen = {facet.value: values for facet, values in filters.chosen.items()}
     return index, Selection(index.total, index.relations, chosen, found)
 
@@ -224,14 +223,18 @@ def _grouped(index: FailureIndex, mask: Mask, filters: FailureFilters) -> tuple[
             task=names[code] if facet is Facet.TASK else "",
             other=not names[code],
             total=int(sizes[code]),
-            tasks=len(np.unique(tasks[member])),
-            models=len(np.unique(models[member])),
+            tasks=_different(tasks[member]),
+            models=_different(models[member]),
             rows=rows,
             query=filters.only(facet, names[code]).but(group=Grouping.NONE).query(),
         )
         for code, member, rows in zip(shown, members, _rows(index, firsts, filters), strict=True)
     ]
     return groups, page
+
+
+def _different(codes: Codes) -> int:
+    return int(np.count_nonzero(np.bincount(codes)))
 
 
 def _rows(

@@ -18,7 +18,7 @@ from runs.queries.failure_words import Difference
 from runs.queries.failures import FailurePage, failed_rows, failure_page
 from runs.queries.look_next import look_next
 from runs.queries.task_runs import task_across
-from runs.transcripts import Piece
+from runs.transcripts import Piece, parse_query
 from tests.factories import make_messages, make_row
 from tests.stored import outcomes, store
 
@@ -323,3 +323,17 @@ def test_the_difference_that_was_asked_for_is_shown_first() -> None:
         (group,) = failure_page(filters(field=field)).groups
         assert group.rows[0].effects[0].field == first
         assert group.rows[0].differences == len(group.rows[0].effects) == 2
+
+
+def test_where_words_stand_is_kept_until_something_is_stored(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+    run = store(outcomes("a.py:one", "f"))
+    index_all()
+    query = parse_query('"the mixer"')
+    index = failure_index()
+    before = index.having(query).tolist()
+    with django_assert_num_queries(0):
+        assert index.having(query).tolist() == before == [True]
+    store(outcomes("a.py:two", "f"), run=run.slug)
+    assert failure_index().having(parse_query("mixer")).tolist() == [True, connection.vendor == "sqlite"]
+    index_all()
+    assert failure_index().having(parse_query("mixer")).tolist() == [True, True]
