@@ -96,7 +96,7 @@ class FailureIndex:
 
     def _beside(self, relation: Relation) -> FailureIndex:
         return FailureIndex(
-            self.ids, self.marks, self.numbers, (*self.relations, relation), self.orders, self.unfiltered
+            self.ids, self.marks, self.numbers, (*self.relations, relation), self.orders, self.unfiltered, self.found
         )
 
     def counts(self, facet: Facet, selection: Selection, *, filtered: bool = True) -> dict[str, int]:

@@ -65,6 +65,8 @@ _INTO = {
 
 def fill_failed(pool: Sequence[str]) -> int:
     """What filters and rows read of the failed attempts; how many. Written as the store does, without model objects."""
+    from django.db import connection  # noqa: PLC0415
+
     from runs.failure_facts import keep_facts  # noqa: PLC0415
     from runs.models import Attempt, Run  # noqa: PLC0415
 
@@ -74,6 +76,8 @@ def fill_failed(pool: Sequence[str]) -> int:
         for batch in _batches(ids):
             _fill(batch, rows)
             done += len(batch)
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE")
         broken = Attempt.objects.filter(run=run, verdict="error").values_list("pk", flat=True)
         _insert({"runs_trace": [(pk, "thinkingbox", rows[0].source, rows[0].evidence) for pk in broken]})
         keep_facts(run.pk)

@@ -333,6 +333,7 @@ def test_where_words_stand_is_kept_until_something_is_stored(django_assert_num_q
     before = index.having(query).tolist()
     with django_assert_num_queries(0):
         assert index.having(query).tolist() == before == [True]
+        assert index._beside(index.relations[0]).having(query) is index.having(query)
     store(outcomes("a.py:two", "f"), run=run.slug)
     assert failure_index().having(parse_query("mixer")).tolist() == [True, connection.vendor == "sqlite"]
     index_all()
