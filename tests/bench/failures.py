@@ -2,9 +2,10 @@
 
 Fill the database first (`tests.bench.make_campaign`, then `tests.bench.make_details`); it is the one of the settings:
 TWENTYFOLD_DATA_DIR, or DATABASE_URL for PostgreSQL. Requests pass all middleware inside this process, one after the
-other. `first` is the first request, which for the first page takes what is kept of all runs out of the database; `changed` is the first one
-after a run was recounted, which reads that run's again. `cpu` is what this process itself computed for the p95: on a
-machine that does other things too it says more than the clock, but it leaves out a PostgreSQL server's work.
+other. `first` is the first request, which for the first page takes what is kept of all runs out of the database, and
+imports the site; `changed` is the first one after a run was recounted, which reads that run's attempts again. `cpu` is
+what this process itself computed for the p95: on a machine that does other things too it says more than the clock, but
+it leaves out a PostgreSQL server's work.
 """
 
 from __future__ import annotations

@@ -87,8 +87,8 @@ def fill_failed(pool: Sequence[str]) -> int:
 def _fill(ids: Sequence[int], rows: Sequence[PreparedRow]) -> None:
     from django.db import connection, transaction  # noqa: PLC0415
 
-    into: dict[str, list[tuple[object, ...]]] = {table: [] for table in _INTO}
-    attempts: list[tuple[object, ...]] = []
+    into: dict[str, list[tuple[Any, ...]]] = {table: [] for table in _INTO}
+    attempts: list[tuple[Any, ...]] = []
     for pk in ids:
         draw, row = random.Random(pk), rows[pk % _TRACES]
         into["runs_trace"].append((pk, "thinkingbox", row.source, row.evidence))
@@ -125,7 +125,7 @@ def _fill(ids: Sequence[int], rows: Sequence[PreparedRow]) -> None:
             cursor.executemany(f"UPDATE runs_attempt SET {values} WHERE id = %s", attempts)  # noqa: S608
 
 
-def _insert(into: Mapping[str, Sequence[tuple[object, ...]]]) -> None:
+def _insert(into: Mapping[str, Sequence[tuple[Any, ...]]]) -> None:
     from django.db import connection, transaction  # noqa: PLC0415
 
     with transaction.atomic(), connection.cursor() as cursor:
@@ -137,7 +137,7 @@ def _insert(into: Mapping[str, Sequence[tuple[object, ...]]]) -> None:
             cursor.executemany(f"INSERT INTO {table} ({columns}) VALUES ({marks})", made)  # noqa: S608
 
 
-def _copy(cursor: Any, table: str, columns: Sequence[str], made: Iterable[tuple[object, ...]]) -> None:
+def _copy(cursor: Any, table: str, columns: Sequence[str], made: Iterable[tuple[Any, ...]]) -> None:
     with cursor.copy(f"COPY {table} ({', '.join(columns)}) FROM STDIN") as copy:
         for row in made:
             copy.write_row(row)
