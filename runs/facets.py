@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Chosen", "Codes", "Mask", "Relation", "Selection", "encode", "merge", "repeated"]
+__all__ = ["Chosen", "Codes", "Mask", "Relation", "RunPart", "Selection", "distinct", "encode", "merge", "repeated"]
 
 Mask = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.int64]
@@ -45,6 +45,26 @@ class Relation:
         mask = np.zeros(len(pairs), dtype=np.bool_)
         mask[np.unique(pairs, return_index=True)[1]] = True
         return mask
+
+
+@dataclass(frozen=True)
+class RunPart:
+    """One run's failed attempts, in the order of their ids."""
+
+    ids: Codes
+    marks: Codes
+    """The first 64 bits of the digest of each attempt's row: the same row stored in two runs has the same."""
+    numbers: Mapping[str, npt.NDArray[np.float64]]
+    """What is sorted by; NaN where it is not known."""
+    relations: tuple[Relation, ...]
+
+
+def distinct(numbers: Codes) -> Codes:
+    """The different numbers in order. Sorting many is several times as quick as the hash table of `numpy.unique`."""
+    ordered = np.sort(numbers)
+    keep = np.ones(len(ordered), dtype=np.bool_)
+    keep[1:] = ordered[1:] != ordered[:-1]
+    return ordered[keep]
 
 
 def encode(facets: Sequence[str], rows: Iterable[tuple[int, Sequence[str]]], *, once: bool = True) -> Relation:
@@ -130,9 +150,29 @@ class Selection:
             keep = rows if others is None else rows & others[relation.attempts]
             codes = codes[keep]
             if not relation.once:
-                codes = np.unique(relation.attempts[keep] * len(names) + codes) % max(1, len(names))
+                codes = distinct(relation.attempts[keep] * len(names) + codes) % max(1, len(names))
         numbers = np.bincount(codes, minlength=len(names)).tolist()
         return {name: number for name, number in zip(names, numbers, strict=True) if number}
+
+    def pairs(self, facet: str, other: str, values: Collection[str]) -> dict[tuple[str, str], int]:
+        """How many attempts have a row with one of these values of a facet and a value of another facet of the same
+        relation. What is chosen counts as in `counts(facet)`."""
+        relation = next(relation for relation in self._relations if facet in relation.values)
+        names, others = relation.values[facet], relation.values[other]
+        wanted = np.fromiter((name in values for name in names), dtype=np.bool_, count=len(names))
+        keep = wanted[relation.codes[facet]]
+        rows = _rows(relation, {name: chosen for name, chosen in self._chosen.items() if name != facet})
+        keep = keep if rows is None else keep & rows
+        fitting = self._but(relation)
+        keep = keep if fitting is None else keep & fitting[relation.attempts]
+        both = relation.codes[facet][keep] * len(others) + relation.codes[other][keep]
+        kinds = max(1, len(names) * len(others))
+        once = distinct(relation.attempts[keep] * kinds + both) % kinds
+        found, numbers = np.unique(once, return_counts=True)
+        return {
+            (names[pair // len(others)], others[pair % len(others)]): number
+            for pair, number in zip(found.tolist(), numbers.tolist(), strict=True)
+        }
 
     def _fitting(self, relation: Relation) -> Mask | None:
         """The attempts that fit what is chosen in a relation; None when nothing is."""

@@ -23,6 +23,7 @@ from runs.bundles import ARCHIVE, read_rows, reader_named
 from runs.bundles.base import RawRecord, Reader
 from runs.chunks import MOST_TRIES, fence, renew
 from runs.errors import BundleError, IngestError
+from runs.failure_facts import keep_facts
 from runs.models import Chunk, ChunkState, Run, Upload, UploadState
 from runs.prepare import PreparedRow, indexed_text, prepare
 from runs.records import Problem, ProblemKind, Verdict
@@ -108,6 +109,8 @@ def ingest_file(upload: Upload, stream: BinaryIO, progress: Callable[[int], None
         )
         raise
     _finish(upload, UploadState.DONE)
+    if upload.run_id is not None:
+        keep_facts(upload.run_id)
     return upload
 
 

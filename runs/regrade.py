@@ -8,6 +8,7 @@ from django.db import transaction
 
 from runs.bundles import reader_named
 from runs.bundles.base import RawRecord
+from runs.failure_facts import keep_facts
 from runs.models import Attempt, AttemptEffect, AttemptLabel, AttemptRubric, Run, ToolUse, Trace
 from runs.payloads import restore_row
 from runs.prepare import PreparedRow, prepare
@@ -32,6 +33,7 @@ def regrade(run: Run) -> Iterator[int]:
             recount(run, tasks)
         last, done = attempts[-1].pk, done + len(attempts)
         yield done
+    keep_facts(run.pk)
 
 
 def _prepared(attempt: Attempt, run: Run) -> PreparedRow:

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from runs import search
 from runs.chunks import anything_waits, claim_next, give_back, set_exhausted_aside
+from runs.failure_facts import anything_to_keep, keep_some
 from runs.ingest import close, split, store_claimed
 from runs.models import Chunk, Upload, UploadState
 
@@ -33,12 +34,13 @@ worker_shutting_down.connect(end)
 def work() -> None:
     """Does what waits until nothing does, or the worker is told to end: then the next one starts with the rest.
 
-    Chunks of uploads come first; while none waits, transcripts are indexed for the search.
+    Chunks of uploads come first; while none waits, what failures are filtered by is kept, and transcripts are indexed
+    for the search.
     """
     while not _ending.is_set():
         if (chunk := claim_next()) is not None:
             do_chunk(chunk)
-        elif not search.index_some():
+        elif not keep_some() and not search.index_some():
             return
 
 
@@ -54,7 +56,7 @@ def sweep() -> None:
         finished_at=timezone.now(),
         error="The command that read this file ended early. Run it again: what is stored is not counted twice.",
     )
-    if anything_waits() or search.anything_waits():
+    if anything_waits() or search.anything_waits() or anything_to_keep():
         work.delay()
 
 

@@ -11,6 +11,7 @@ from inspector.charts.data import Chart
 from inspector.filters import page_number
 from inspector.http import HtmxHttpRequest, render_page, wants_part
 from inspector.pair_filters import pair_filters
+from inspector.short_addresses import short_address
 from runs.queries.compare import compare_page
 from runs.queries.compare_runs import compared_runs
 from runs.queries.compare_structs import CompareView, ShowLines
@@ -26,6 +27,7 @@ def attempts(request: HtmxHttpRequest, left: int, right: int) -> HttpResponse:
 
 @viewers_too
 @require_safe
+@short_address(q="", domain="", sort="name", change="", page="1")
 def runs(request: HtmxHttpRequest) -> HttpResponse:
     page = compared_runs(pair_filters(request.GET), access=access_of(request))
     charts: list[Chart] = []

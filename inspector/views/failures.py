@@ -16,6 +16,7 @@ from inspector.csv_lines import csv_lines
 from inspector.error_filters import error_filters
 from inspector.failure_filters import failure_filters
 from inspector.http import HtmxHttpRequest, redirect_to, render_page
+from inspector.short_addresses import short_address
 from runs.models import SavedView
 from runs.queries.errors import error_page, runs_again
 from runs.queries.failure_rows import FailureRow
@@ -26,12 +27,13 @@ from runs.saved_views import NameTaken, SavedViewError, save_view, saved_views
 _HEAD = (
     "run", "model", "benchmark", "domain", "task", "repetition", "signature", "finish_reason", "looked_like_success",
     "claimed_success", "check_and_diff_disagree", "steps", "writes", "tool_errors", "tokens", "duration", "differences",
-    "kind", "table", "key", "field", "is", "required", "notes", "claim", "address",
+    "kind", "table", "key", "field", "is", "required", "notes", "claim", "address", "also_in",
 )  # fmt: skip
 
 
 @evaluators_only
 @require_safe
+@short_address(q="", sort="task", group="same", page="1")
 def index(request: HtmxHttpRequest) -> HttpResponse:
     page = failure_page(failure_filters(request.GET), access=access_of(request))
     context = {"page": page, "views": saved_views()}
@@ -85,6 +87,7 @@ def look(request: HtmxHttpRequest) -> HttpResponse:
 
 @evaluators_only
 @require_safe
+@short_address(run="", retryable="", page="1")
 def errors(request: HtmxHttpRequest) -> HttpResponse:
     page = error_page(error_filters(request.GET), access=access_of(request))
     return render_page(request, "failures/errors.html", {"page": page}, partial="found")
@@ -125,4 +128,5 @@ def _cells(row: FailureRow) -> tuple[object, ...]:
         row.looked_like_success, row.claimed_success, row.disagrees, row.steps, row.writes, row.tool_errors, row.tokens,
         row.duration, row.differences,
         *effect, ", ".join(row.notes), row.claim, reverse("attempt", args=[row.pk]),
+        " ".join(row.elsewhere),
     )  # fmt: skip

@@ -18,6 +18,7 @@ from inspector.grid_data import grid_data, grid_view
 from inspector.http import HtmxHttpRequest, redirect_to, render_page, wants_part
 from inspector.price_forms import PricingForm
 from inspector.retention import keep_run, remove_run
+from inspector.short_addresses import short_address
 from runs.demo_runs import load_demo
 from runs.editing import deletion_of, lowest_repetitions
 from runs.errors import IngestError
@@ -38,6 +39,7 @@ from runs.querysets import only_its_owner, owns
 
 @viewers_too
 @require_safe
+@short_address(q="", sort="-created", benchmark="", page="1")
 def index(request: HtmxHttpRequest) -> HttpResponse:
     """All runs; without any, how to get the first."""
     found = run_list(run_filters(request.GET), access=access_of(request))
@@ -55,6 +57,7 @@ def load_example(request: HtmxHttpRequest) -> HttpResponse:
 
 @viewers_too
 @require_safe
+@short_address(q="", domain="", sort="name", show="", page="1")
 def detail(request: HtmxHttpRequest, slug: str) -> HttpResponse:
     access = access_of(request)
     page = run_page(slug, task_filters(request.GET), access=access)

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 from inspector.access import access_of, viewers_too
 from inspector.filters import page_number
 from inspector.http import HtmxHttpRequest, render_page
-from runs.queries.task_runs import task_across
+from runs.queries.task_runs import benchmarks_of, task_across
 from runs.queries.tasks import attempt_at, has_task, task_page
 
 
@@ -39,5 +39,11 @@ def repetition(request: HtmxHttpRequest, slug: str, uid: str, repetition: int) -
 @viewers_too
 @require_safe
 def across(request: HtmxHttpRequest, uid: str) -> HttpResponse:
-    page = task_across(uid, request.GET.get("benchmark", ""), access=access_of(request))
+    access = access_of(request)
+    benchmark = request.GET.get("benchmark", "")
+    try:
+        page = task_across(uid, benchmark, access=access)
+    except Http404:
+        context = {"uid": uid, "benchmark": benchmark, "benchmarks": benchmarks_of(uid, access=access)}
+        return render_page(request, "tasks/unknown.html", context, status=404)
     return render_page(request, "tasks/across.html", {"page": page})

@@ -10,6 +10,7 @@ from runs.models.attempt import (
     Trace,
 )
 from runs.models.benchmark import Benchmark, Task
+from runs.models.failure_facts import FailureFacts
 from runs.models.leaderboard import Leaderboard, LeaderboardFreeze, LeaderboardRun
 from runs.models.note import Note
 from runs.models.payload import Payload, PayloadPart
@@ -30,6 +31,7 @@ __all__ = [
     "Benchmark",
     "Chunk",
     "ChunkState",
+    "FailureFacts",
     "Leaderboard",
     "LeaderboardFreeze",
     "LeaderboardRun",

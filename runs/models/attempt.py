@@ -83,6 +83,12 @@ class Attempt(models.Model):
         indexes = [
             # A run's failures, and the attempts of one task across runs.
             models.Index(fields=["run", "verdict"], name="attempt_by_verdict"),
+            # The errors of all runs: few among very many attempts.
+            models.Index(
+                fields=["error_class", "retryable"],
+                condition=models.Q(verdict="error", current=True),
+                name="attempt_errors",
+            ),
         ]
 
     def __str__(self) -> str:

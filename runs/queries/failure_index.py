@@ -1,90 +1,45 @@
 """All failed attempts of all runs that somebody sees in memory, ready to be filtered and counted.
 
-Per run it is read once and kept as long as the run's tallies stay as they are (`Run.tallied`); what is kept takes some
-hundred bytes an attempt. A run that is being read is read anew with each chunk that lands, the others are not.
+Per run it is taken from what is kept in the database (`runs.failure_facts`), and held in memory as long as the run's
+tallies stay as they are (`Run.tallied`), some hundred bytes an attempt. A run that is being read is read anew with each
+chunk that lands, the others are not.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import StrEnum
 from threading import Lock
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from django.db.models import Model
 
+from runs import search
 from runs.access import Access
-from runs.facets import Codes, Mask, Relation, Selection, encode, merge, repeated
+from runs.facets import Codes, Mask, Relation, RunPart, Selection, distinct, encode, merge, repeated
+from runs.failure_facts import MISTAKE, NUMBERS, Facet, difference_key, kept_parts, no_part, read_part
 from runs.kept import Kept
-from runs.models import Attempt, AttemptEffect, AttemptLabel, AttemptRubric, Note, Run, TaskTally, ToolUse
+from runs.models import Note, Run
 from runs.querysets import for_evaluators, visible_runs
 from runs.records import Verdict
+from runs.suspicion import FEWEST_MODELS, mistakes_of_all
+from runs.transcripts import Query
 
 __all__ = ["SORTS", "Facet", "FailureIndex", "difference_key", "failure_index"]
 
 _RUNS_KEPT = 500
+_SEARCHES_KEPT = 64
 _INDEXES_KEPT = 4
 """Sets of runs that somebody sees: the team's is one, and each account with runs of its own has another."""
 _LARGEST_TABLE = 20_000_000
 """Ids beyond this are looked up by sorting, not in a table."""
-_APART = "\x1f"
 
 
-class Facet(StrEnum):
-    """What failures are filtered by, in the order of the page; the value is the name in the address."""
-
-    RUN = "run"
-    LOOKED = "looked"
-    """Looked like a success: ended cleanly, called a state-changing tool, last tool response without error."""
-    CLAIMED = "claimed"
-    SIGNATURE = "signature"
-    LABEL = "label"
-    EFFECT = "effect"
-    TABLE = "table"
-    FIELD = "field"
-    """`table.field`; nothing behind the point for a whole row."""
-    SAME = "same"
-    """The attempt's first difference, with its values (`difference_key`)."""
-    TOOL = "tool"
-    ERRED = "erred"
-    DOMAIN = "domain"
-    TASK = "task"
-    MODEL = "model"
-    RUBRIC = "rubric"
-    FINISH = "finish"
-    DISAGREES = "disagrees"
-    LONE = "lone"
-    """The only failure at a task of which the run passed all other attempts that the benchmark asks for."""
-    ALIKE = "alike"
-    """At a task that no model ever passed, and at which every model made this same first difference."""
-    NOTE = "note"
-
-
-_NUMBERS = ("repetition", "steps", "tool_errors", "write_calls", "differences", "duration", "tokens")
-SORTS = frozenset({"task", "model", *_NUMBERS})
+SORTS = frozenset({"task", "model", *NUMBERS})
 """What the list can be put in order by."""
-
-_OF_ATTEMPT = (
-    Facet.TASK, Facet.DOMAIN, Facet.SIGNATURE, Facet.LOOKED, Facet.CLAIMED, Facet.FINISH, Facet.DISAGREES, Facet.LONE,
-    Facet.SAME,
-)  # fmt: skip
-_OF_EFFECT = (Facet.EFFECT, Facet.TABLE, Facet.FIELD)
-
-
-@dataclass(frozen=True)
-class _RunPart:
-    """One run's failed attempts, in the order of their ids."""
-
-    ids: Codes
-    numbers: dict[str, npt.NDArray[np.float64]]
-    """What is sorted by; NaN where it is not known."""
-    relations: tuple[Relation, ...]
-    passed: dict[str, int]
-    """Task → how often the run passed it, for each task that it tried."""
 
 
 @dataclass(frozen=True)
@@ -92,12 +47,15 @@ class FailureIndex:
     """All failed attempts that count. Positions are places in `ids`."""
 
     ids: Codes
+    marks: Codes
     numbers: dict[str, npt.NDArray[np.float64]]
     relations: tuple[Relation, ...]
     orders: dict[tuple[str, bool], Codes] = field(default_factory=dict)
     """All positions in an order, kept once it was asked for."""
     unfiltered: dict[str, dict[str, int]] = field(default_factory=dict)
     """The counts of a facet without any filter, kept once they were asked for."""
+    found: Kept[Mask] = field(default_factory=lambda: Kept(_SEARCHES_KEPT))
+    """Where words were found, kept for the next page and the next filter: a phrase of two frequent words takes long."""
 
     @property
     def total(self) -> int:
@@ -111,6 +69,18 @@ class FailureIndex:
         there = np.zeros(highest + 1, dtype=np.bool_)
         there[ids[ids <= highest]] = True
         return there[self.ids]
+
+    def having(self, query: Query) -> Mask:
+        """The positions of the attempts whose transcripts have all terms. Two queries, none for terms that are kept.
+
+        While transcripts wait to be indexed nothing is kept. What is stored afterwards makes another index.
+        """
+        known = self.found.get(query.terms)
+        if known is not None:
+            return known
+        complete = not search.anything_waits()
+        mask = self.among(search.matching(query))
+        return self.found.put(query.terms, mask) if complete else mask
 
     def with_notes(self) -> FailureIndex:
         """The same with the labels that people gave, which may change at any time. One query."""
@@ -129,7 +99,9 @@ class FailureIndex:
         return self._beside(encode((Facet.NOTE,), rows))
 
     def _beside(self, relation: Relation) -> FailureIndex:
-        return FailureIndex(self.ids, self.numbers, (*self.relations, relation), self.orders, self.unfiltered)
+        return FailureIndex(
+            self.ids, self.marks, self.numbers, (*self.relations, relation), self.orders, self.unfiltered, self.found
+        )
 
     def counts(self, facet: Facet, selection: Selection, *, filtered: bool = True) -> dict[str, int]:
         """The counts of a facet beside a selection; not `filtered`: the selection leaves all in."""
@@ -138,6 +110,28 @@ class FailureIndex:
         if facet not in self.unfiltered:
             self.unfiltered[facet] = selection.counts(facet)
         return dict(self.unfiltered[facet])
+
+    def elsewhere(self, ids: Collection[int]) -> dict[int, list[str]]:
+        """Of these attempts: in which other runs (slugs) the same row is stored, as a failure that counts."""
+        relation = self.relation(Facet.RUN)
+        slugs, runs = relation.values[Facet.RUN], relation.codes[Facet.RUN]
+        places = np.flatnonzero(np.isin(self.ids, np.array(sorted(ids), dtype=np.int64)))
+        same: defaultdict[int, set[int]] = defaultdict(set)
+        for at in np.flatnonzero(np.isin(self.marks, self.marks[places])).tolist():
+            same[int(self.marks[at])].add(int(runs[at]))
+        return {
+            int(self.ids[at]): sorted(slugs[run] for run in same[int(self.marks[at])] - {int(runs[at])})
+            for at in places.tolist()
+        }
+
+    def kinds(self, fields: Collection[str], selection: Selection) -> dict[str, list[tuple[str, int]]]:
+        """Field → kinds of difference with the attempts that have each, the most first."""
+        found: dict[str, list[tuple[str, int]]] = {name: [] for name in fields}
+        for (name, kind), number in selection.pairs(Facet.FIELD, Facet.EFFECT, fields).items():
+            found[name].append((kind, number))
+        for kinds in found.values():
+            kinds.sort(key=lambda pair: (-pair[1], pair[0]))
+        return found
 
     def order(self, mask: Mask, sort: str, *, descending: bool) -> Codes:
         """The positions in the mask in order; what is not known comes last, and ids decide where all is equal."""
@@ -164,181 +158,156 @@ class FailureIndex:
         return next(relation for relation in self.relations if facet in relation.values)
 
 
+class _Run(NamedTuple):
+    """A run as the index names it."""
+
+    pk: int
+    created_at: datetime
+    tallied: int
+    slug: str
+    model: str
+    benchmark: str
+
+
+_Stamp = tuple[int, datetime, int]
 _lock = Lock()
-_parts: OrderedDict[tuple[int, datetime, int], _RunPart] = OrderedDict()
-_merged: Kept[tuple[tuple[object, ...], FailureIndex]] = Kept(_INDEXES_KEPT)
+_parts: OrderedDict[_Stamp, RunPart] = OrderedDict()
+_merged: Kept[tuple[tuple[_Run, ...], FailureIndex]] = Kept(_INDEXES_KEPT)
 """Runs (ids) → what it was made from, and the index. So a run that grows leaves no old index behind."""
 
 
 def failure_index(*, access: Access) -> FailureIndex:
-    """The failed attempts as they are stored now. One query; seven more for each run that changed since.
+    """The failed attempts as they are stored now. One query; one more where runs changed since, and seven for each of
+    them whose facts are not kept yet.
 
     Raises PermissionDenied for who may not evaluate.
     """
     for_evaluators(access)
-    rows = (
-        Run.objects.filter(visible_runs(access))
-        .order_by("pk")
-        .values_list("pk", "created_at", "tallied", "slug", "model", named=True)
-    )
-    runs = list(rows)
-    whose, version = tuple(run.pk for run in runs), tuple(runs)
+    columns = ("pk", "created_at", "tallied", "slug", "model", "benchmark__name")
+    seen = Run.objects.filter(visible_runs(access)).order_by("pk")
+    runs = tuple(_Run(*row) for row in seen.values_list(*columns))
+    whose = tuple(run.pk for run in runs)
     with _lock:
         kept = _merged.get(whose)
-        if kept is not None and kept[0] == version:
+        if kept is not None and kept[0] == runs:
             return kept[1]
-        parts = [(run, _part(run.pk, run.created_at, run.tallied)) for run in runs]
-        index = _merge([(run.slug, run.model, part) for run, part in parts])
-        _merged.put(whose, (version, index))
+        parts = _parts_of(runs)
+        index = _merge(list(zip(runs, parts, strict=True)))
+        _merged.put(whose, (runs, index))
         return index
 
 
-def difference_key(kind: str, table: str, field: str, after: str, required: str) -> str:
-    """What makes two differences the same one, whichever record they are in. Of whole rows: kind and table."""
-    return _APART.join((kind, table, field, after, required) if field else (kind, table, "", "", ""))
+def _parts_of(runs: Sequence[_Run]) -> list[RunPart]:
+    """The parts of the runs: from memory, else as they are kept, else read."""
+    missing = [run for run in runs if _stamp(run) not in _parts]
+    kept = kept_parts([run.pk for run in missing]) if missing else {}
+    found = []
+    for run in runs:
+        part = _parts.get(_stamp(run))
+        if part is None:
+            part = kept[run.pk] if run.pk in kept else read_part(run.pk)
+            for old in [known for known in _parts if known[0] == run.pk]:
+                del _parts[old]
+            _parts[_stamp(run)] = part
+        _parts.move_to_end(_stamp(run))
+        found.append(part)
+    while len(_parts) > _RUNS_KEPT:
+        _parts.popitem(last=False)
+    return found
 
 
-def _part(pk: int, created_at: datetime, tallied: int) -> _RunPart:
-    stamp = (pk, created_at, tallied)
-    part = _parts.get(stamp)
-    if part is None:
-        part = _parts[stamp] = _read(pk)
-        for old in [known for known in _parts if known[0] == pk and known != stamp]:
-            del _parts[old]
-        while len(_parts) > _RUNS_KEPT:
-            _parts.popitem(last=False)
-    else:
-        _parts.move_to_end(stamp)
-    return part
+def _stamp(run: _Run) -> _Stamp:
+    return run.pk, run.created_at, run.tallied
 
 
-def _merge(parts: Sequence[tuple[str, str, _RunPart]]) -> FailureIndex:
-    empty = _RunPart(np.empty(0, dtype=np.int64), {name: np.empty(0) for name in _NUMBERS}, _relations(0, [], {}), {})
-    filled = [(slug, model, part) for slug, model, part in parts if len(part.ids)] or [("", "", empty)]
-    lengths = [len(part.ids) for _, _, part in filled]
+def _merge(parts: Sequence[tuple[_Run, RunPart]]) -> FailureIndex:
+    empty = no_part()
+    filled = [(run, part) for run, part in parts if len(part.ids)]
+    named = [((run.slug, run.model, run.benchmark), part) for run, part in filled] or [(("", "", ""), empty)]
+    lengths = [len(part.ids) for _, part in named]
     starts = [0, *np.cumsum(lengths).tolist()]
     relations = [
-        merge([(start, part.relations[number]) for start, (_, _, part) in zip(starts, filled, strict=False)])
+        merge([(start, part.relations[number]) for start, (_, part) in zip(starts, named, strict=False)])
         for number in range(len(empty.relations))
     ]
-    runs = repeated((Facet.RUN, Facet.MODEL), [((slug, model), len(part.ids)) for slug, model, part in filled])
-    relations[0] = _beside(relations[0], runs)
-    relations[0] = _beside(relations[0], _alike(relations[0], [(model, part.passed) for _, model, part in parts]))
+    runs = repeated(
+        (Facet.RUN, Facet.MODEL, Facet.BENCHMARK),
+        [(names, length) for (names, _), length in zip(named, lengths, strict=True)],
+    )
+    marks = np.concatenate([part.marks for _, part in named])
+    attempts = _beside(relations[0], runs)
+    attempts = _beside(attempts, _column(attempts, Facet.COPY, COPIES, _copies(marks, runs.codes[Facet.RUN])))
+    alike = _alike(attempts, relations[1])
+    relations[0] = _beside(attempts, _column(attempts, Facet.ALIKE, ("no", "yes"), alike.astype(np.int64)))
     return FailureIndex(
-        ids=np.concatenate([part.ids for _, _, part in filled]),
-        numbers={name: np.concatenate([part.numbers[name] for _, _, part in filled]) for name in _NUMBERS},
+        ids=np.concatenate([part.ids for _, part in named]),
+        marks=marks,
+        numbers={name: np.concatenate([part.numbers[name] for _, part in named]) for name in NUMBERS},
         relations=tuple(relations),
     )
 
 
-def _alike(attempts: Relation, passed: Sequence[tuple[str, dict[str, int]]]) -> Relation:
-    """Marks failures at tasks that no model ever passed and at which all, at least two, made the same difference."""
-    models: defaultdict[str, set[str]] = defaultdict(set)
-    solved: set[str] = set()
-    for model, tasks in passed:
-        for uid, count in tasks.items():
-            models[uid].add(model)
-            if count:
-                solved.add(uid)
-    task, same, by = (attempts.codes[facet] for facet in (Facet.TASK, Facet.SAME, Facet.MODEL))
-    uids, differences = attempts.values[Facet.TASK], attempts.values[Facet.SAME]
-    kinds, those = len(differences), len(attempts.values[Facet.MODEL])
-    made = task * kinds + same
-    # Each pair of a task and a difference with the number of models that made it.
-    pairs, numbers = np.unique(np.unique(made * those + by) // max(1, those), return_counts=True)
-    everyone = [
-        pair
-        for pair, number in zip(pairs.tolist(), numbers.tolist(), strict=True)
-        if differences[pair % kinds]
-        and uids[pair // kinds] not in solved
-        and number == len(models[uids[pair // kinds]]) > 1
-    ]
-    codes = np.isin(made, np.array(everyone, dtype=np.int64)).astype(np.int64)
-    return Relation(attempts.attempts, {Facet.ALIKE: ["no", "yes"]}, {Facet.ALIKE: codes}, once=True)
+COPIES = ("no", "first", "again")
+"""Values of `Facet.COPY`: in no other run; in several, of which this is the oldest; in an older run as well."""
+
+
+def _copies(marks: Codes, runs: Codes) -> Codes:
+    """For each attempt the number of its value in `COPIES`. Runs are numbered from the oldest."""
+    order = np.lexsort((runs, marks))
+    ranked, by = marks[order], runs[order]
+    begins = np.ones(len(marks), dtype=np.bool_)
+    begins[1:] = ranked[1:] != ranked[:-1]
+    group = np.cumsum(begins) - 1
+    first = by[begins][group] if len(marks) else by
+    last = by[np.append(begins[1:], True)][group] if len(marks) else by
+    codes = np.empty(len(marks), dtype=np.int64)
+    codes[order] = np.where(by != first, 2, np.where(last != first, 1, 0))
+    return codes
+
+
+def _alike(attempts: Relation, effects: Relation) -> Mask:
+    """The failures with a mistake that all models make that fail the task; tasks of two benchmarks are two tasks."""
+    total = len(attempts.attempts)
+    if not total or not len(effects.attempts):
+        return np.zeros(total, dtype=np.bool_)
+    models, names = attempts.codes[Facet.MODEL], attempts.values[Facet.MODEL]
+    benchmarks = len(attempts.values[Facet.BENCHMARK])
+    tasks = attempts.codes[Facet.TASK] * benchmarks + attempts.codes[Facet.BENCHMARK]
+    failed = _counted(tasks, models, names)
+    # Only what as many models make as fail the task can be made by all of them: few are left for the rule itself.
+    real = np.array([bool(mistake) for mistake in effects.values[MISTAKE]], dtype=np.bool_)
+    rows = real[effects.codes[MISTAKE]]
+    kinds = len(real)
+    once = distinct(effects.attempts[rows] * kinds + effects.codes[MISTAKE][rows])
+    by, made = once // kinds, once % kinds
+    pairs = tasks[by] * kinds + made
+    shared, numbers = np.unique(distinct(pairs * len(names) + models[by]) // len(names), return_counts=True)
+    shared, numbers = shared[numbers >= FEWEST_MODELS], numbers[numbers >= FEWEST_MODELS]
+    enough = np.array([len(failed[pair // kinds]) for pair in shared.tolist()], dtype=np.int64)
+    possible = shared[numbers == enough]
+    keep = np.isin(pairs, possible)
+    of_task: defaultdict[int, dict[int, Mapping[str, int]]] = defaultdict(dict)
+    for pair, counts in _counted(pairs[keep], models[by[keep]], names).items():
+        of_task[pair // kinds][pair] = counts
+    alike = [pair for task, made_at in of_task.items() for pair in mistakes_of_all(failed[task], made_at)]
+    mask = np.zeros(total, dtype=np.bool_)
+    mask[by[np.isin(pairs, np.array(alike, dtype=np.int64))]] = True
+    return mask
+
+
+def _counted(keys: Codes, models: Codes, names: Sequence[str]) -> dict[int, dict[str, int]]:
+    """Key → model → how often the two stand together."""
+    found: defaultdict[int, dict[str, int]] = defaultdict(dict)
+    both, numbers = np.unique(keys * len(names) + models, return_counts=True)
+    for pair, number in zip(both.tolist(), numbers.tolist(), strict=True):
+        found[pair // len(names)][names[pair % len(names)]] = number
+    return found
+
+
+def _column(beside: Relation, facet: Facet, values: Sequence[str], codes: Codes) -> Relation:
+    return Relation(beside.attempts, {facet: values}, {facet: codes}, once=True)
 
 
 def _beside(first: Relation, second: Relation) -> Relation:
     """One relation of two that have the same rows."""
     return Relation(first.attempts, {**first.values, **second.values}, {**first.codes, **second.codes}, once=True)
-
-
-_COLUMNS = (
-    "pk", "task__uid", "task__domain", "signature", "ended_cleanly", "called_write", "last_response_ok",
-    "claimed_success", "finish_reason", "disagrees", "repetition", "steps", "tool_errors", "write_calls", "differences",
-    "duration", "input_tokens", "output_tokens",
-)  # fmt: skip
-
-
-def _read(run: int) -> _RunPart:
-    failed = Attempt.objects.filter(run=run, verdict=Verdict.FAILED, current=True).order_by("pk")
-    attempts = list(failed.values_list(*_COLUMNS, named=True))
-    ids = [row.pk for row in attempts]
-    place = {pk: number for number, pk in enumerate(ids)}
-    effects = list(_narrow(AttemptEffect, run, place, "kind", "table", "field", "after", "required"))
-    tallies = TaskTally.objects.filter(run=run).values_list(
-        "task__uid", "passed", "failed", "recorded", "run__repetitions"
-    )
-    passed = {uid: count for uid, count, *_ in tallies}
-    alone = {
-        uid
-        for uid, count, failed, recorded, k in tallies
-        if failed == 1 and count == recorded - 1 and recorded >= k > 1
-    }
-    first: dict[int, str] = {}
-    for at, effect in effects:
-        first.setdefault(at, difference_key(*effect))
-    tools = list(_narrow(ToolUse, run, place, "name", "errors"))
-    rows = [
-        (
-            row.task__uid,
-            row.task__domain,
-            row.signature,
-            _yes(row.ended_cleanly and row.called_write and row.last_response_ok),
-            _yes(row.claimed_success),
-            row.finish_reason,
-            _yes(row.disagrees),
-            _yes(row.task__uid in alone),
-            first.get(number, ""),
-        )
-        for number, row in enumerate(attempts)
-    ]
-    narrow: dict[Facet, list[tuple[int, Sequence[str]]]] = {
-        Facet.EFFECT: [(at, (kind, table, f"{table}.{field}")) for at, (kind, table, field, *_) in effects],
-        Facet.TOOL: [(at, (name,)) for at, (name, _) in tools],
-        Facet.ERRED: [(at, (name,)) for at, (name, errors) in tools if errors],
-        Facet.LABEL: [(at, label) for at, label in _narrow(AttemptLabel, run, place, "label")],
-        Facet.RUBRIC: [(at, question) for at, question in _narrow(AttemptRubric, run, place, "question")],
-    }
-    numbers = {name: np.array([getattr(row, name) for row in attempts], dtype=np.float64) for name in _NUMBERS[:-1]}
-    tokens = [
-        None if row.input_tokens is None or row.output_tokens is None else row.input_tokens + row.output_tokens
-        for row in attempts
-    ]
-    numbers["tokens"] = np.array(tokens, dtype=np.float64)
-    return _RunPart(np.array(ids, dtype=np.int64), numbers, _relations(len(attempts), rows, narrow), passed)
-
-
-def _relations(
-    total: int, rows: Sequence[Sequence[str]], narrow: dict[Facet, list[tuple[int, Sequence[str]]]]
-) -> tuple[Relation, ...]:
-    return (
-        encode(_OF_ATTEMPT, zip(range(total), rows, strict=True)),
-        encode(_OF_EFFECT, narrow.get(Facet.EFFECT, []), once=False),
-        *(encode((facet,), narrow.get(facet, [])) for facet in (Facet.TOOL, Facet.ERRED, Facet.LABEL, Facet.RUBRIC)),
-    )
-
-
-def _narrow(
-    model: type[Model], run: int, place: dict[int, int], *columns: str
-) -> Iterator[tuple[int, tuple[str, ...]]]:
-    rows = model._default_manager.filter(
-        attempt__run=run, attempt__verdict=Verdict.FAILED, attempt__current=True
-    ).order_by("pk")
-    for pk, *values in rows.values_list("attempt_id", *columns).iterator(chunk_size=5000):
-        # An attempt that was stored between two queries comes with the next reading.
-        if pk in place:
-            yield place[pk], tuple(values)
-
-
-def _yes(value: bool | None) -> str:
-    return "" if value is None else "yes" if value else "no"

@@ -61,6 +61,8 @@ class FailureRow(msgspec.Struct, frozen=True, kw_only=True):
     claim_step: int | None
     claim_cut: bool
     excerpts: list[Excerpt]
+    elsewhere: list[str] = []
+    """Other runs (slugs) in which the same row is stored."""
 
     @property
     def more(self) -> int:

@@ -8,14 +8,13 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from runs import search
 from runs.access import Access
-from runs.facets import Mask, Selection
+from runs.facets import Codes, Mask, Selection
 from runs.models import PendingTranscript, Run
 from runs.queries.failure_filters import FailureFilters, Grouping
 from runs.queries.failure_index import Facet, FailureIndex, failure_index
 from runs.queries.failure_rows import FailureRow, failure_rows
-from runs.queries.failure_words import FACET_TITLES, Difference, difference_of, value_title
+from runs.queries.failure_words import EFFECT_HINTS, FACET_HINTS, FACET_TITLES, Difference, difference_of, value_title
 from runs.queries.paging import Page, page_of
 from runs.queries.tasks import FirstEffect
 from runs.querysets import visible_runs
@@ -52,17 +51,28 @@ class FacetChoice(msgspec.Struct, frozen=True):
     count: int
     """Attempts, were this the only value chosen in its facet."""
     chosen: bool
+    hint: str = ""
+    """What the value means, where its name does not say it."""
+    kinds: list[tuple[str, int]] = []
+    """Only for fields: kinds of difference and the attempts with each, the most first."""
 
 
 class FacetList(msgspec.Struct, frozen=True):
     facet: Facet
     title: str
+    hint: str
     choices: list[FacetChoice]
     """The most frequent first; what is chosen is always there."""
     more: int
     """Values that are not listed."""
     whole: str
     """The query of the address that lists all; empty where all are."""
+
+    @property
+    def idle(self) -> bool:
+        """All attempts have its only value, so there is nothing to choose."""
+        few = {Facet.BENCHMARK, Facet.DISAGREES, Facet.LONE, Facet.ALIKE, Facet.COPY}
+        return self.facet in few and len(self.choices) == 1 and not self.choices[0].chosen
 
     @property
     def code(self) -> bool:
@@ -160,7 +170,7 @@ def failure_page(filters: FailureFilters, *, access: Access) -> FailurePage:
         filters=filters,
         stored=index.total,
         total=int(np.count_nonzero(mask)),
-        tasks=len(np.unique(tasks.codes[Facet.TASK][mask])),
+        tasks=_different(tasks.codes[Facet.TASK][mask]),
         facets=[_facet(facet, index, filters, selection, names) for facet in Facet if facet is not Facet.SAME],
         applied=_applied(filters, names),
         groups=groups,
@@ -179,14 +189,15 @@ def failed_rows(filters: FailureFilters, *, access: Access) -> Iterator[FailureR
     places = index.order(mask, filters.sort, descending=filters.descending)
     for start in range(0, len(places), _EXPORTED_AT_ONCE):
         ids = index.ids[places[start : start + _EXPORTED_AT_ONCE]].tolist()
-        rows = failure_rows(ids, parse_query(filters.text), _asked_for(filters), access=access)
+        found = failure_rows(ids, parse_query(filters.text), _asked_for(filters), access=access)
+        rows = _with_copies(index, found)
         yield from (rows[pk] for pk in ids if pk in rows)
 
 
 def _selection(filters: FailureFilters, access: Access) -> tuple[FailureIndex, Selection]:
     """The index as it is now, and what fits of it."""
     index = failure_index(access=access).with_notes()
-    found = index.among(search.matching(parse_query(filters.text))) if filters.text else None
+    found = index.having(parse_query(filters.text)) if filters.text else None
     chosen = {facet.value: values for facet, values in filters.chosen.items()}
     return index, Selection(index.total, index.relations, chosen, found)
 
@@ -222,8 +233,8 @@ def _grouped(
             task=names[code] if facet is Facet.TASK else "",
             other=not names[code],
             total=int(sizes[code]),
-            tasks=len(np.unique(tasks[member])),
-            models=len(np.unique(models[member])),
+            tasks=_different(tasks[member]),
+            models=_different(models[member]),
             rows=rows,
             query=filters.only(facet, names[code]).but(group=Grouping.NONE).query(),
         )
@@ -232,14 +243,28 @@ def _grouped(
     return groups, page
 
 
+def _different(codes: Codes) -> int:
+    return int(np.count_nonzero(np.bincount(codes)))
+
+
 def _rows(
     index: FailureIndex, places: Sequence[npt.NDArray[np.int64]], filters: FailureFilters, access: Access
 ) -> list[list[FailureRow]]:
     """The attempts of several lists of positions, read together. One that was deleted meanwhile is left out."""
     ids = [index.ids[part].tolist() for part in places]
     flat = [pk for part in ids for pk in part]
-    rows = failure_rows(flat, parse_query(filters.text), _asked_for(filters), access=access)
+    found = failure_rows(flat, parse_query(filters.text), _asked_for(filters), access=access)
+    rows = _with_copies(index, found)
     return [[rows[pk] for pk in part if pk in rows] for part in ids]
+
+
+def _with_copies(index: FailureIndex, rows: dict[int, FailureRow]) -> dict[int, FailureRow]:
+    """The rows with the other runs that the same row is stored in."""
+    elsewhere = index.elsewhere(rows)
+    return {
+        pk: msgspec.structs.replace(row, elsewhere=elsewhere[pk]) if elsewhere.get(pk) else row
+        for pk, row in rows.items()
+    }
 
 
 def _asked_for(filters: FailureFilters) -> Callable[[FirstEffect], bool]:
@@ -264,11 +289,21 @@ def _facet(
     most = _MOST_CHOICES if filters.whole is facet else _CHOICES_SHOWN
     shown = [value for number, value in enumerate(order) if number < most or value in wanted]
     more = len(order) - len(shown)
+    kinds = index.kinds(shown, selection) if facet is Facet.FIELD else {}
     return FacetList(
         facet=facet,
         title=FACET_TITLES[facet],
+        hint=FACET_HINTS[facet],
         choices=[
-            FacetChoice(value, value_title(facet, value, names), numbers[value], value in wanted) for value in shown
+            FacetChoice(
+                value,
+                value_title(facet, value, names),
+                numbers[value],
+                value in wanted,
+                hint=EFFECT_HINTS.get(value, "") if facet is Facet.EFFECT else "",
+                kinds=kinds.get(value, []),
+            )
+            for value in shown
         ],
         more=more,
         whole=filters.but(whole=facet).query() if more and filters.whole is not facet else "",

@@ -30,8 +30,9 @@ _LOOKS = (
     ),
     (
         Facet.ALIKE,
-        "fail like every other model",
-        "No model ever passed the task, and all make the same first difference: check or policy may be at fault.",
+        "at suspicious tasks",
+        "All models that fail the task make the same mistake, in half of their failed attempts or more: check or "
+        "policy may be at fault.",
         Grouping.TASK,
     ),
     (

@@ -19,6 +19,11 @@ NOTES_PER_PAGE = 50
 _MOST_ON_ATTEMPT = 200
 
 
+LONG = 400
+"""Characters of a note beyond which it is folded."""
+_MOST_LINES = 6
+
+
 class NoteRow(msgspec.Struct, frozen=True, kw_only=True):
     pk: int
     attempt: int
@@ -31,6 +36,16 @@ class NoteRow(msgspec.Struct, frozen=True, kw_only=True):
     """The task's name; only in a list over attempts, as the next two."""
     model: str = ""
     repetition: int = 0
+
+    @property
+    def is_long(self) -> bool:
+        """Lists fold it: only its beginning is shown until it is opened."""
+        return len(self.text) > LONG or self.text.count("\n") > _MOST_LINES
+
+    @property
+    def beginning(self) -> str:
+        """The first words, on one line."""
+        return " ".join(self.text[:LONG].split())[: LONG // 2]
 
     @property
     def query(self) -> str:

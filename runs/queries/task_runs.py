@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 from django.db.models import Count
@@ -17,15 +17,14 @@ from runs.queries.signature_words import SignatureWords, signature_words
 from runs.queries.values import stored_value
 from runs.querysets import visible_attempts, visible_through
 from runs.records import Verdict
+from runs.suspicion import FEWEST_MODELS, mistakes_of_all
 
-__all__ = ["Mistake", "SharedMistake", "TaskAcross", "TaskRun", "Tried", "suspicions", "task_across"]
+__all__ = ["Mistake", "SharedMistake", "TaskAcross", "TaskRun", "Tried", "benchmarks_of", "task_across"]
 
 MISTAKES = 30
 """Mistakes that are listed."""
 RUNS = 200
 """Runs that are listed."""
-_MOST = 0.5
-"""A model fails in one way where at least this share of its failed attempts has the mistake."""
 
 
 class TaskRun(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,7 +70,7 @@ class Mistake(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SharedMistake(msgspec.Struct, frozen=True, kw_only=True):
-    """A mistake that at least half of every model's failed attempts have."""
+    """A mistake of all models that fail the task (`runs.suspicion`)."""
 
     table: str
     field: str
@@ -101,7 +100,7 @@ class TaskAcross(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def task_across(uid: str, benchmark: str = "", *, access: Access) -> TaskAcross:
-    """A task across the runs of a benchmark, the first by name where none is named. Four queries. Raises Http404.
+    """A task across the runs of a benchmark, the first by name where none is named. Five queries. Raises Http404.
 
     Who may not evaluate gets neither signatures nor mistakes, in two queries.
     """
@@ -118,7 +117,7 @@ def task_across(uid: str, benchmark: str = "", *, access: Access) -> TaskAcross:
     runs = [_run(tally, signatures.get(tally.run_id, [])) for tally in tallies]
     tried = _tried(runs)
     mistakes = _mistakes(task, access) if access.evaluates else []
-    never, alike = suspicions(tried, mistakes)
+    failing = [one for one in tried if one.failed]
     file, _, name = uid.rpartition(":")
     return TaskAcross(
         uid=uid,
@@ -135,33 +134,36 @@ def task_across(uid: str, benchmark: str = "", *, access: Access) -> TaskAcross:
         recorded=sum(run.counts.recorded for run in runs),
         mistakes=mistakes[:MISTAKES],
         all_mistakes=len(mistakes),
-        never_passed=never,
-        alike=alike,
+        never_passed=len(failing) >= FEWEST_MODELS and not any(one.passed for one in tried),
+        alike=_alike(task, failing, access) if access.evaluates else [],
     )
 
 
-def suspicions(tried: Collection[Tried], mistakes: Iterable[Mistake]) -> tuple[bool, list[SharedMistake]]:
-    """Whether no model ever passed, and the mistakes by which all models that fail do so.
+def benchmarks_of(uid: str, *, access: Access) -> list[str]:
+    """The benchmarks in which a task of this uid was tried."""
+    seen = TaskTally.objects.filter(visible_through("run__", access))
+    names = Task.objects.filter(uid=uid, pk__in=seen.values("task")).values_list("benchmark__name", flat=True)
+    return sorted(set(names))
 
-    Both need two models with failed attempts: one alone says nothing about the task. In which record the mistake is
-    does not count.
-    """
-    failing = {one.model: one.failed for one in tried if one.failed}
-    if len(failing) < 2:
-        return False, []
-    never = not any(one.passed for one in tried)
-    counts: defaultdict[tuple[str, str, str, str], Counter[str]] = defaultdict(Counter)
-    for mistake in mistakes:
-        if mistake.field:
-            place = (mistake.table, mistake.field, mistake.after, mistake.kind)
-            for model, attempts in mistake.models:
-                counts[place][model] = max(counts[place][model], attempts)
-    alike = [
-        SharedMistake(table=table, field=field, after=after, kind=kind)
-        for (table, field, after, kind), models in counts.items()
-        if all(models[model] >= _MOST * failed for model, failed in failing.items())
+
+def _alike(task: Task, tried: Iterable[Tried], access: Access) -> list[SharedMistake]:
+    """The mistakes by which all models that fail the task do so."""
+    fields = AttemptEffect.objects.filter(
+        visible_through("attempt__run__", access),
+        attempt__task=task,
+        attempt__verdict=Verdict.FAILED,
+        attempt__current=True,
+    ).exclude(field="")
+    columns = ("kind", "table", "field", "after", "attempt__run__model")
+    made: defaultdict[tuple[str, str, str, str], dict[str, int]] = defaultdict(dict)
+    for kind, table, field, after, model, attempts in (
+        fields.order_by().values_list(*columns).annotate(Count("attempt_id", distinct=True))
+    ):
+        made[table, field, after, kind][model] = attempts
+    return [
+        SharedMistake(table=table, field=field, after=stored_value(after), kind=kind)
+        for table, field, after, kind in sorted(mistakes_of_all({one.model: one.failed for one in tried}, made))
     ]
-    return never, alike
 
 
 def _run(tally: TaskTally, signatures: Sequence[tuple[SignatureWords, int]]) -> TaskRun:

@@ -12,8 +12,8 @@ import json
 import os
 import random
 import time
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from runs.prepare import PreparedRow
@@ -55,61 +55,92 @@ def traces(pool: Sequence[str]) -> list[PreparedRow]:
     return made
 
 
+_INTO = {
+    "runs_trace": ("attempt_id", "reader", "source", "evidence"),
+    "runs_attempteffect": ("attempt_id", "kind", '"table"', "key", "field", "after", "required"),
+    "runs_tooluse": ("attempt_id", "name", "calls", "errors"),
+    "runs_attemptlabel": ("attempt_id", "label"),
+}
+
+
 def fill_failed(pool: Sequence[str]) -> int:
-    """What filters and rows read of the failed attempts; how many."""
-    from runs.models import Attempt, AttemptEffect, AttemptLabel, Run, ToolUse, Trace  # noqa: PLC0415
+    """What filters and rows read of the failed attempts; how many. Written as the store does, without model objects."""
+    from django.db import connection  # noqa: PLC0415
+
+    from runs.failure_facts import keep_facts  # noqa: PLC0415
+    from runs.models import Attempt, Run  # noqa: PLC0415
 
     rows, done = traces(pool), 0
     for run in Run.objects.order_by("pk"):
         ids = list(Attempt.objects.filter(run=run, verdict="failed").order_by("pk").values_list("pk", flat=True))
-        for start in range(0, len(ids), _BATCH):
-            effects, labels, tools, made, attempts = [], [], [], [], []
-            for pk in ids[start : start + _BATCH]:
-                draw, row = random.Random(pk), rows[pk % _TRACES]
-                made.append(Trace(attempt_id=pk, reader="thinkingbox", source=row.source, evidence=row.evidence))
-                attempts.append(
-                    Attempt(
-                        pk=pk,
-                        signature=draw.choice(_SIGNATURES),
-                        ended_cleanly=draw.random() < 0.8,
-                        called_write=True,
-                        last_response_ok=draw.random() < 0.9,
-                        claimed_success=draw.random() < 0.7,
-                    )
-                )
-                effects += [
-                    AttemptEffect(
-                        attempt_id=pk,
-                        kind=draw.choice(("wrong", "missing", "extra")),
-                        table=f"table_{int(draw.paretovariate(1)) % _TABLES}",
-                        key=str(number),
-                        field=f"field_{draw.randrange(_FIELDS)}",
-                        after=f'"{draw.randrange(5)}"',
-                        required='"6"',
-                    )
-                    for number in range(2)
-                ]
-                tools += [
-                    ToolUse(attempt_id=pk, name=f"tool_{name}", calls=1, errors=draw.random() < 0.1)
-                    for name in draw.sample(range(_TOOLS), 7)
-                ]
-                labels += [AttemptLabel(attempt_id=pk, label=label) for label in draw.sample(_LABELS, 2)]
-            Trace.objects.bulk_create(made, batch_size=_BATCH)
-            AttemptEffect.objects.bulk_create(effects, batch_size=_BATCH)
-            ToolUse.objects.bulk_create(tools, batch_size=_BATCH)
-            AttemptLabel.objects.bulk_create(labels, batch_size=_BATCH)
-            Attempt.objects.bulk_update(
-                attempts,
-                ["signature", "ended_cleanly", "called_write", "last_response_ok", "claimed_success"],
-                batch_size=100,
-            )
-            done += len(made)
-    broken = Attempt.objects.filter(verdict="error").values_list("pk", flat=True)
-    Trace.objects.bulk_create(
-        [Trace(attempt_id=pk, reader="thinkingbox", source=rows[0].source, evidence=rows[0].evidence) for pk in broken],
-        batch_size=_BATCH,
-    )
+        for batch in _batches(ids):
+            _fill(batch, rows)
+            done += len(batch)
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE")
+        broken = Attempt.objects.filter(run=run, verdict="error").values_list("pk", flat=True)
+        _insert({"runs_trace": [(pk, "thinkingbox", rows[0].source, rows[0].evidence) for pk in broken]})
+        keep_facts(run.pk)
     return done
+
+
+def _fill(ids: Sequence[int], rows: Sequence[PreparedRow]) -> None:
+    from django.db import connection, transaction  # noqa: PLC0415
+
+    into: dict[str, list[tuple[Any, ...]]] = {table: [] for table in _INTO}
+    attempts: list[tuple[Any, ...]] = []
+    for pk in ids:
+        draw, row = random.Random(pk), rows[pk % _TRACES]
+        into["runs_trace"].append((pk, "thinkingbox", row.source, row.evidence))
+        attempts.append(
+            (draw.choice(_SIGNATURES), draw.random() < 0.8, True, draw.random() < 0.9, draw.random() < 0.7, pk)
+        )
+        into["runs_attempteffect"] += [
+            (
+                pk,
+                draw.choice(("wrong", "missing", "extra")),
+                f"table_{int(draw.paretovariate(1)) % _TABLES}",
+                str(number),
+                f"field_{draw.randrange(_FIELDS)}",
+                f'"{draw.randrange(5)}"',
+                '"6"',
+            )
+            for number in range(2)
+        ]
+        into["runs_tooluse"] += [
+            (pk, f"tool_{name}", 1, int(draw.random() < 0.1)) for name in draw.sample(range(_TOOLS), 7)
+        ]
+        into["runs_attemptlabel"] += [(pk, label) for label in draw.sample(_LABELS, 2)]
+    _insert(into)
+    columns = "signature", "ended_cleanly", "called_write", "last_response_ok", "claimed_success"
+    with transaction.atomic(), connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            names = ", ".join(columns)
+            cursor.execute(f"CREATE TEMP TABLE filled ON COMMIT DROP AS SELECT {names}, id FROM runs_attempt LIMIT 0")  # noqa: S608
+            _copy(cursor, "filled", (*columns, "id"), attempts)
+            values = ", ".join(f"{name} = filled.{name}" for name in columns)
+            cursor.execute(f"UPDATE runs_attempt SET {values} FROM filled WHERE runs_attempt.id = filled.id")  # noqa: S608
+        else:
+            values = ", ".join(f"{name} = %s" for name in columns)
+            cursor.executemany(f"UPDATE runs_attempt SET {values} WHERE id = %s", attempts)  # noqa: S608
+
+
+def _insert(into: Mapping[str, Sequence[tuple[Any, ...]]]) -> None:
+    from django.db import connection, transaction  # noqa: PLC0415
+
+    with transaction.atomic(), connection.cursor() as cursor:
+        for table, made in into.items():
+            if connection.vendor == "postgresql":
+                _copy(cursor, table, _INTO[table], made)
+                continue
+            columns, marks = ", ".join(_INTO[table]), ", ".join(["%s"] * len(_INTO[table]))
+            cursor.executemany(f"INSERT INTO {table} ({columns}) VALUES ({marks})", made)  # noqa: S608
+
+
+def _copy(cursor: Any, table: str, columns: Sequence[str], made: Iterable[tuple[Any, ...]]) -> None:
+    with cursor.copy(f"COPY {table} ({', '.join(columns)}) FROM STDIN") as copy:
+        for row in made:
+            copy.write_row(row)
 
 
 def fill_index(pool: Sequence[str], *, failed_only: bool) -> tuple[int, float]:

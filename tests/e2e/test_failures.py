@@ -186,3 +186,25 @@ def test_hostile_text_does_nothing(open_page: OpenPage) -> None:
         page.on("dialog", lambda dialog: pytest.fail(f"a dialog opened: {dialog.message}"))
         assert page.locator("main img").count() == 0
         assert "{{ 7|add:1 }}" in page.locator("main").inner_text()
+
+
+def test_a_style_that_the_browser_gave_an_element_breaks_no_policy(open_page: OpenPage, stored: None) -> None:
+    """As a text field that was made larger by hand has one: htmx would write it again as an attribute."""
+    page = open_page("/failures/")
+    page.evaluate("document.getElementById('filters').style.opacity = '1'")
+    page.get_by_role("checkbox", name="birch 3").last.check()
+    expect(page.locator("#found h2")).to_have_text("3 attempts at 2 tasks")
+    page.go_back()
+    expect(page.locator("#found h2")).to_have_text("4 attempts at 2 tasks")
+
+
+@pytest.mark.parametrize(("width", "dark"), [(1440, False), (390, True)])
+def test_saved_views_stand_on_narrow_and_dark_pages(
+    open_page: OpenPage, stored: None, serious: Callable[[Page], list[str]], width: int, dark: bool
+) -> None:
+    view = SavedView.objects.create(name="A name that is as long as people give " * 3, query="model=birch")
+    page = open_page("/failures/?model=birch", width=width, dark=dark)
+    for address in ("/failures/?model=birch", f"/failures/views/{view.pk}/forget/"):
+        page.goto(address)
+        assert (address, serious(page)) == (address, [])
+        assert page.evaluate("document.documentElement.scrollWidth") == width

@@ -12,7 +12,7 @@ from inspector.templatetags.lists import signed
 from runs.access import EVERYTHING
 from runs.metrics import ErrorRule
 from runs.queries.compare_runs import Change, PairFilters, compared_runs
-from runs.queries.task_runs import Mistake, SharedMistake, Tried, suspicions, task_across
+from runs.queries.task_runs import Mistake, SharedMistake, task_across
 from tests.stored import outcomes, store
 from tests.trace_rows import HOSTILE, hostile_row
 
@@ -115,7 +115,7 @@ def test_queries_do_not_hang_on_the_tasks(tasks: int, django_assert_num_queries:
     base, candidate = store(rows), store(rows, model="cedar")
     with django_assert_num_queries(4):
         compared_runs(PairFilters(base=base.slug, candidate=candidate.slug), access=EVERYTHING)
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(5):
         task_across("a.py:t0", access=EVERYTHING)
 
 
@@ -152,33 +152,6 @@ def test_a_task_of_two_benchmarks_is_asked_for_by_benchmark(client: Client) -> N
     assert "1 of 2 recorded attempts" in words(client, reverse("task", args=["a.py:one"]) + "?benchmark=desk")
     assert client.get(reverse("task", args=["a.py:one"]) + "?benchmark=none").status_code == 404
     assert client.get(reverse("task", args=["a.py:none"])).status_code == 404
-
-
-def mistake(after: str, *models: tuple[str, int], field: str = "status") -> Mistake:
-    return Mistake(
-        kind="wrong", table="t", key="1", field=field, after=after, required="x", attempts=1, models=list(models)
-    )
-
-
-@pytest.mark.parametrize(
-    ("tried", "mistakes", "expected"),
-    [
-        ([], [], (False, [])),
-        ([Tried("a", 0, 3)], [mistake("y", ("a", 3))], (False, [])),
-        ([Tried("a", 0, 3), Tried("b", 0, 2)], [], (True, [])),
-        ([Tried("a", 0, 3), Tried("b", 1, 2)], [], (False, [])),
-        ([Tried("a", 0, 4), Tried("b", 9, 1)], [mistake("y", ("a", 2), ("b", 1))], (False, ["y"])),
-        ([Tried("a", 0, 5), Tried("b", 9, 1)], [mistake("y", ("a", 2), ("b", 1))], (False, [])),
-        ([Tried("a", 0, 4), Tried("b", 9, 1)], [mistake("y", ("a", 4)), mistake("z", ("b", 1))], (False, [])),
-        ([Tried("a", 0, 4), Tried("b", 9, 1), Tried("c", 9, 0)], [mistake("y", ("a", 4), ("b", 1))], (False, ["y"])),
-        ([Tried("a", 0, 4), Tried("b", 9, 1)], [mistake("", ("a", 4), ("b", 1), field="")], (False, [])),
-    ],
-)
-def test_a_task_is_suspicious_where_all_models_fail_alike(
-    tried: list[Tried], mistakes: list[Mistake], expected: tuple[bool, list[str]]
-) -> None:
-    never, alike = suspicions(tried, mistakes)
-    assert (never, [one.after for one in alike]) == expected
 
 
 def test_hostile_names_stay_text(client: Client) -> None:

@@ -247,3 +247,23 @@ def test_a_search_for_hostile_text_shows_it_as_text(client: Client) -> None:
 
 def test_every_page_has_the_search(client: Client) -> None:
     assert '<form class="jump" method="get" action="/search/" role="search">' in text_of(client, "/")
+
+
+def test_filters_say_what_they_are_and_those_without_a_choice_are_left_out(client: Client) -> None:
+    store(outcomes("a.py:one", "ff"), model="birch")
+    text = client.get("/failures/").content.decode()
+    assert "How the harness says that the attempt ended" in text
+    assert '<span class="vh">wrong 2</span>' in text
+    assert 'id="by-benchmark"' not in text
+    store(outcomes("a.py:one", "f"), model="cedar", benchmark="depot")
+    text = client.get("/failures/").content.decode()
+    assert 'id="by-benchmark"' in text
+
+
+def test_a_row_says_in_which_other_run_it_is(client: Client) -> None:
+    store(outcomes("a.py:one", "f"), model="birch")
+    assert "also in" not in client.get("/failures/").content.decode()
+    store(outcomes("a.py:one", "f"), model="cedar")
+    text = client.get("/failures/").content.decode()
+    assert text.count("also in <bdi>desk-cedar</bdi>") == text.count("also in <bdi>desk-birch</bdi>") == 1
+    assert "1 attempt" in client.get("/failures/?copy=no&copy=first").content.decode()

@@ -5,6 +5,7 @@ import json
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+from django.utils import timezone
 
 from runs.models import Attempt, Note
 from tests.stored import outcomes, store
@@ -111,3 +112,13 @@ def test_what_is_no_file_of_notes_is_refused(client: Client) -> None:
     answer = client.post("/notes/import/", {"file": SimpleUploadedFile("x.json", b"<script>")})
     assert answer.status_code == 422
     assert "This is no file of notes" in answer.content.decode()
+
+
+def test_long_notes_are_folded_in_lists(client: Client) -> None:
+    store(outcomes("a.py:one", "f"))
+    attempt = Attempt.objects.get()
+    for text in ("short", "long " * 200):
+        Note.objects.create(attempt=attempt, text=text, created_at=timezone.now())
+    page = client.get("/notes/").content.decode()
+    assert page.count('<details class="said"') == 1
+    assert page.count("<summary>") == 1

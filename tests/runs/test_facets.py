@@ -105,3 +105,11 @@ def test_counts_are_those_of_counting_by_hand(
     both = {at for at, letter, sign in rows if (not letters or letter in letters) and (not signs or sign in signs)}
     everything = set(range(8)) if not letters and not signs else both
     assert set(np.flatnonzero(selected(8, (relation,), wanted)).tolist()) == everything
+
+
+def test_pairs_count_attempts_of_two_facets_of_one_row() -> None:
+    pairs = Selection(4, ALL, {}).pairs("field", "kind", ["a", "b"])
+    assert pairs == {("a", "wrong"): 1, ("b", "missing"): 1, ("b", "wrong"): 1, ("a", "extra"): 1}
+    assert Selection(4, ALL, {"model": ["cedar"]}).pairs("field", "kind", ["a", "b"]) == {("a", "extra"): 1}
+    assert Selection(4, ALL, {"kind": ["wrong"], "field": ["b"]}).pairs("field", "kind", ["a"]) == {("a", "wrong"): 1}
+    assert Selection(4, ALL, {}).pairs("field", "kind", []) == {}

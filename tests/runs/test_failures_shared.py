@@ -45,7 +45,7 @@ def rows_of(path: Path) -> Iterator[str]:
     yield from data.decode().splitlines()
 
 
-def facts_of(line: str, model: str) -> dict[str, Any] | None:
+def facts_of(line: str, model: str, benchmark: str) -> dict[str, Any] | None:
     """What a failed row is counted by; None for all others."""
     row = json.loads(line)
     result = row["test_result"]
@@ -60,6 +60,8 @@ def facts_of(line: str, model: str) -> dict[str, Any] | None:
     ]
     return {
         "model": {model},
+        "benchmark": {benchmark},
+        "copy": {"no"},
         "task": {row["uid"]},
         "domain": {record.domain},
         "finish": {row["finish_reason"] or ""},
@@ -98,17 +100,17 @@ def attempts(shared: Path) -> list[Facts]:
     facts: list[Facts] = []
     for name in FILES:
         path = shared / "bundles" / name
-        model = path.name.split(".")[1]
+        benchmark, model = path.name.split(".")[:2]
         data = path.read_bytes()
         upload = new_upload(
             path.name,
             KeptFile("", name, len(data)),
-            wishes=Wishes(model=model, benchmark=path.name.split(".")[0]),
+            wishes=Wishes(model=model, benchmark=benchmark),
             access=EVERYTHING,
         )
         with path.open("rb") as stream:
             ingest_file(upload, stream)
-        facts += [found for line in rows_of(path) if (found := facts_of(line, model)) is not None]
+        facts += [found for line in rows_of(path) if (found := facts_of(line, model, benchmark)) is not None]
     while search.index_some():
         pass
     return facts

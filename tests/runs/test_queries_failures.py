@@ -18,7 +18,8 @@ from runs.queries.failure_index import Facet, failure_index
 from runs.queries.failure_words import Difference
 from runs.queries.failures import FailurePage, failed_rows, failure_page
 from runs.queries.look_next import look_next
-from runs.transcripts import Piece
+from runs.queries.task_runs import task_across
+from runs.transcripts import Piece, parse_query
 from tests.factories import make_messages, make_row
 from tests.stored import outcomes, store
 
@@ -72,6 +73,8 @@ def test_every_facet_counts_the_attempts_of_its_values() -> None:
         "disagrees": {"no": 2},
         "lone": {"no": 2},
         "alike": {"no": 2},
+        "copy": {"in one run only": 2},
+        "benchmark": {"desk": 2},
         "note": {},
     }
 
@@ -266,12 +269,16 @@ def test_what_deserves_a_look() -> None:
     store([*outcomes("a.py:dependable", "pf.."), *outcomes("a.py:hard", "f")], model="cedar", repetitions=4)
     assert [(look.count, look.query) for look in look_next(access=EVERYTHING)] == [
         (1, "lone=yes&group=task"),
-        (5, "alike=yes&group=task"),
+        (7, "alike=yes&group=task"),
     ]
     page = failure_page(filters(alike="yes"), access=EVERYTHING)
-    assert facet(page, Facet.MODEL) == {"birch": 4, "cedar": 1}
-    store(outcomes("a.py:hard", "fp"), model="oak", repetitions=4)
-    assert [look.query for look in look_next(access=EVERYTHING)] == ["lone=yes&group=task"]
+    assert facet(page, Facet.MODEL) == {"birch": 5, "cedar": 2}
+    assert [look.count for look in look_next(access=EVERYTHING)] == [
+        1,
+        sum(
+            one.failed for uid in ("dependable", "hard") if (one := task_across(f"a.py:{uid}", access=EVERYTHING)).alike
+        ),
+    ]
 
 
 def test_a_task_that_one_model_fails_otherwise_is_not_failed_alike() -> None:
@@ -322,3 +329,21 @@ def test_the_difference_that_was_asked_for_is_shown_first() -> None:
         (group,) = failure_page(filters(field=field), access=EVERYTHING).groups
         assert group.rows[0].effects[0].field == first
         assert group.rows[0].differences == len(group.rows[0].effects) == 2
+
+
+def test_where_words_stand_is_kept_until_something_is_stored(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+    run = store(outcomes("a.py:one", "f"))
+    index_all()
+    query = parse_query('"the mixer"')
+    index = failure_index(access=EVERYTHING)
+    before = index.having(query).tolist()
+    with django_assert_num_queries(0):
+        assert index.having(query).tolist() == before == [True]
+        assert index._beside(index.relations[0]).having(query) is index.having(query)
+    store(outcomes("a.py:two", "f"), run=run.slug)
+    assert failure_index(access=EVERYTHING).having(parse_query("mixer")).tolist() == [
+        True,
+        connection.vendor == "sqlite",
+    ]
+    index_all()
+    assert failure_index(access=EVERYTHING).having(parse_query("mixer")).tolist() == [True, True]

@@ -20,6 +20,7 @@ def test_a_worker_does_chunks_until_none_waits(monkeypatch: pytest.MonkeyPatch) 
     waiting = ["first", "second", "third"]
     monkeypatch.setattr(tasks, "claim_next", lambda: waiting.pop(0) if waiting else None)
     monkeypatch.setattr(tasks, "do_chunk", done.append)
+    monkeypatch.setattr(tasks, "keep_some", lambda: False)
     monkeypatch.setattr(search, "index_some", lambda: 0)
     tasks.work()
     assert (done, waiting) == (["first", "second", "third"], [])
@@ -36,7 +37,10 @@ def test_transcripts_are_indexed_while_no_chunk_waits(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(tasks, "claim_next", lambda: waiting.pop(0))
     monkeypatch.setattr(tasks, "do_chunk", done.append)
+    kept = [True, False, False, False]
+    monkeypatch.setattr(tasks, "keep_some", lambda: kept.pop(0))
     monkeypatch.setattr(search, "index_some", index)
+    waiting.insert(0, None)
     tasks.work()
     assert done == ["100 transcripts", "chunk", "40 transcripts", "0 transcripts"]
 
