@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, path
 
+from inspector.api.urls import api_routes
 from inspector.compare_urls import comparison_routes
 from inspector.failure_urls import failure_routes
 from inspector.views import attempts, errors, health, leaderboards, login, prices, runs, share, sharing, tasks, uploads
@@ -12,6 +13,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", health.healthz, name="healthz"),
     path("login/", login.login, name="login"),
     path("logout/", login.logout, name="logout"),
+    *api_routes,
     *comparison_routes,
     # runs
     path("", runs.index, name="runs"),

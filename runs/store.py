@@ -94,7 +94,8 @@ class _Plan:
         self.moved: list[Attempt] = []
         """Stored rows of this upload that stand on an earlier line too."""
 
-    def place(self, row: PreparedRow) -> None:
+    def place(self, row: PreparedRow) -> Outcome | None:
+        """None: nothing was there yet."""
         report = self.report
         report.read += 1
         self.problems += [
@@ -108,8 +109,9 @@ class _Plan:
             report.stored += 1
             report.count(row.verdict)
             self._seat(spot, incoming, row)
-            return
-        match decide(seat.placed, incoming):
+            return None
+        outcome = decide(seat.placed, incoming)
+        match outcome:
             case Outcome.SAME:
                 report.same += 1
                 self._see_again(seat, row)
@@ -132,6 +134,7 @@ class _Plan:
                 if seat.stored is not None:
                     self.displaced.append(seat.stored)
                 self._seat(spot, incoming, row)
+        return outcome
 
     def _see_again(self, seat: _Seat, row: PreparedRow) -> None:
         """A stored row that this upload holds too counts for it once."""
@@ -183,8 +186,9 @@ def store_chunk(
     rows: Sequence[PreparedRow | Problem],
     *,
     fence: Callable[[], bool] = lambda: True,
+    told: Callable[[PreparedRow, Outcome | None], None] = lambda row, outcome: None,
 ) -> ChunkReport | None:
-    """Stores the rows of one chunk in one transaction and returns what became of them.
+    """Stores the rows of one chunk in one transaction and returns what became of them; `told` hears it of each row.
 
     `fence` runs first inside the transaction; where it returns False another worker has the chunk, nothing is written
     and None returned.
@@ -198,7 +202,7 @@ def store_chunk(
         lock_tallies(run, touched)
         plan = _Plan(upload, _seats(run, tasks, prepared))
         for row in prepared:
-            plan.place(row)
+            told(row, plan.place(row))
         _write(run, reader, tasks, plan)
         recount(run, touched)
         rejected = [row for row in rows if isinstance(row, Problem)]

@@ -19,7 +19,7 @@ from runs.queries.paging import Page, page_of
 from runs.queries.tasks import FirstEffect
 from runs.transcripts import parse_query
 
-__all__ = ["FacetChoice", "FacetList", "FailureGroup", "FailurePage", "failed_rows", "failure_page"]
+__all__ = ["FacetChoice", "FacetList", "FailedList", "FailureGroup", "FailurePage", "failed_rows", "failure_page"]
 
 ROWS_PER_PAGE = 25
 GROUPS_PER_PAGE = 10
@@ -176,6 +176,25 @@ def failed_rows(filters: FailureFilters) -> Iterator[FailureRow]:
         ids = index.ids[places[start : start + _EXPORTED_AT_ONCE]].tolist()
         rows = failure_rows(ids, parse_query(filters.text), _asked_for(filters))
         yield from (rows[pk] for pk in ids if pk in rows)
+
+
+class FailedList:
+    """The failures that fit in the list's order, of which any part can be read. Three queries a part."""
+
+    def __init__(self, filters: FailureFilters) -> None:
+        index, selection = _selection(filters)
+        self._filters = filters
+        self._ids = index.ids[index.order(selection.mask, filters.sort, descending=filters.descending)]
+
+    @property
+    def total(self) -> int:
+        return len(self._ids)
+
+    def some(self, start: int, count: int) -> list[FailureRow]:
+        """Up to `count` of them. One that was deleted meanwhile is left out."""
+        ids = self._ids[start : start + count].tolist()
+        rows = failure_rows(ids, parse_query(self._filters.text), _asked_for(self._filters))
+        return [rows[pk] for pk in ids if pk in rows]
 
 
 def _selection(filters: FailureFilters) -> tuple[FailureIndex, Selection]:

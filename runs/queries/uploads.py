@@ -17,7 +17,10 @@ from runs.queries.numbers import Numbers, numbers_by_run
 from runs.queries.paging import Page, page_of
 from runs.uploads import suggestion_for, upload_warnings
 
-__all__ = ["Problem", "UploadList", "UploadRow", "problem_rows", "reading_now", "upload_list", "upload_row"]
+__all__ = [
+    "Problem", "UploadList", "UploadRow", "problem_rows", "reading_now", "upload_list", "upload_row", "upload_rows",
+    "uploads_total",
+]  # fmt: skip
 
 PAGE_SIZE = 25
 ACTIVE_LIMIT = 100
@@ -151,6 +154,15 @@ def upload_row(pk: int) -> UploadRow:
     if upload is None:
         raise Http404
     return _rows([upload], PROBLEMS_ON_PAGE)[0]
+
+
+def uploads_total() -> int:
+    return Upload.objects.count()
+
+
+def upload_rows(start: int, count: int) -> list[UploadRow]:
+    """A part of all uploads, the latest first, each with its first problems."""
+    return _rows(list(_uploads()[start : start + count]), PROBLEMS_IN_LIST)
 
 
 def run_choices(limit: int = 200) -> list[RunChoice]:

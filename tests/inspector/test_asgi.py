@@ -105,7 +105,7 @@ def test_a_body_that_turns_out_too_large_is_refused_on_the_way() -> None:
 
 
 def test_a_sender_that_never_ends_is_waited_for_a_while_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asgi, "PATIENCE", 0.05)
+    monkeypatch.setattr(layers, "PATIENCE", 0.05)
 
     async def endless() -> Message:
         await asyncio.sleep(0.01)
