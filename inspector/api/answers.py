@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any
 
+from asgiref.sync import sync_to_async
+from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.utils.cache import patch_vary_headers
 from django.utils.http import parse_etags
@@ -75,8 +77,8 @@ def _only(item: dict[str, Any], fields: Sequence[str]) -> dict[str, Any]:
 
 def chosen_fields(request: HttpRequest, kind: type[Struct]) -> list[str] | None:
     """`?fields=id,slug`; None: all. Raises `Problem` 422 for a name that the answer does not have."""
-    text = request.GET.get("fields", "")
-    if not text:
+    text = request.GET.get("fields")
+    if text is None:
         return None
     known = field_types(kind)
     names = [name.strip() for name in text.split(",")]
@@ -116,10 +118,11 @@ def unchanged(error: Unchanged) -> HttpResponse:
     return made
 
 
-def lines_answer(lines: Iterable[bytes], name: str) -> StreamingHttpResponse:
+def lines_answer(request: HttpRequest, lines: Iterator[bytes], name: str) -> StreamingHttpResponse:
     """JSON values, one a line, sent as they are made."""
     response = StreamingHttpResponse(
-        lines,
+        # Django would read lines to their end before it sends the first of them to an ASGI server.
+        _piece_by_piece(lines) if isinstance(request, ASGIRequest) else lines,
         content_type="application/x-ndjson",
         headers={"Content-Disposition": f'attachment; filename="{name}"', "X-Content-Type-Options": "nosniff"},
     )
@@ -127,3 +130,19 @@ def lines_answer(lines: Iterable[bytes], name: str) -> StreamingHttpResponse:
     return made
 
 
+_PIECE = 256 * 1024
+
+
+async def _piece_by_piece(lines: Iterator[bytes]) -> AsyncIterator[bytes]:
+    """Lines in pieces of some size, made on the request's own thread, which has the database's connection."""
+
+    def piece() -> bytes:
+        made = bytearray()
+        for line in lines:
+            made += line
+            if len(made) >= _PIECE:
+                break
+        return bytes(made)
+
+    while part := await sync_to_async(piece)():
+        yield part

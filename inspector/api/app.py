@@ -99,7 +99,7 @@ def _refused(request: HttpRequest, error: HttpError) -> HttpResponse:
 
 @api.exception_handler(RunsError)
 def _contradiction(request: HttpRequest, error: RunsError) -> HttpResponse:
-    return answer(Problem(422, str(error)))
+    return answer(Problem(409, str(error)))
 
 
 @api.exception_handler(Exception)

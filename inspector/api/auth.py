@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest
-from ninja.security.base import AuthBase
 from ninja.utils import check_csrf
 
 from inspector.access import access_of
@@ -20,12 +18,8 @@ _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _SIGNS_OF_A_BROWSER = ("Cookie", "Origin", "Referer", "Sec-Fetch-Site")
 
 
-class Sender(AuthBase):
+class Sender:
     """An account that is logged in, or a token; nobody has to be either where no login is required."""
-
-    openapi_type = "http"
-    openapi_scheme = "bearer"
-    openapi_description = "An API token. A browser that is logged in needs none."
 
     def __call__(self, request: HttpRequest) -> Access:
         """Raises `Problem` 401 for a stranger, 403 for a browser's write without the token against forged requests."""
@@ -83,7 +77,3 @@ def needs(**what: bool) -> Callable[[HttpRequest], None]:
 
     return check
 
-
-def openapi_security() -> dict[str, Any]:
-    """How a sender says who they are, for the schema."""
-    return {"token": {"type": "http", "scheme": "bearer", "description": Sender.openapi_description}}

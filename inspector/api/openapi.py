@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from ninja import NinjaAPI
 from ninja.openapi.schema import OpenAPISchema
 
 from inspector.api.errors import MEDIA_TYPE, ProblemBody
-from inspector.api.plain import described
+from inspector.api.plain import described, field_types
 
 __all__ = ["describe"]
 
@@ -19,10 +20,16 @@ def describe(api: NinjaAPI, schema: OpenAPISchema) -> OpenAPISchema:
     """Puts the structs' own schemas where operations name structs, and what all operations have in common."""
     kinds: dict[Any, None] = {ProblemBody: None}
     _collect(schema["paths"], kinds)
+    for operation in _operations(schema["paths"]):
+        _say_fields(operation)
+        for parameter in operation["parameters"]:
+            _say_no_nul(parameter["schema"])
+        operation["security"] = _SECURITY if settings.AUTH_REQUIRED else [*_SECURITY, {}]
     schemas, components = described(list(kinds), _TEMPLATE)
     made = dict(zip(kinds, schemas, strict=True))
     schema["paths"] = _resolved(schema["paths"], made)
     schema["components"]["schemas"] = dict(sorted({**schema["components"]["schemas"], **components}.items()))
+    schema["components"]["securitySchemes"] = _SCHEMES
     schema["components"]["responses"] = {
         "Problem": {
             "description": "The request was refused; the content says why, and names the fields that are wrong.",
@@ -38,6 +45,40 @@ def describe(api: NinjaAPI, schema: OpenAPISchema) -> OpenAPISchema:
     return schema
 
 
+def _operations(paths: dict[str, Any]) -> list[dict[str, Any]]:
+    found = {id(operation): operation for methods in paths.values() for operation in methods.values()}
+    return list(found.values())
+
+
+def _say_fields(operation: dict[str, Any]) -> None:
+    """Which names the parameter `fields` takes: those of what the operation gives."""
+    kind = operation.pop("x-fields-of", None)
+    if kind is None:
+        return
+    for parameter in operation["parameters"]:
+        if parameter["name"] == "fields":
+            names = sorted(field_types(kind))
+            parameter["schema"] = {"type": "array", "items": {"type": "string", "enum": names}, "minItems": 1}
+            parameter["style"], parameter["explode"] = "form", False
+
+
+def _say_no_nul(schema: dict[str, Any]) -> None:
+    """No text that is asked for holds U+0000, which one of the databases could not even compare."""
+    for inner in (schema, schema.get("items", {}), *schema.get("anyOf", ())):
+        if inner.get("type") == "string" and not {"enum", "pattern", "const"} & inner.keys():
+            inner["pattern"] = r"^[^\x00]*$"
+
+
+_SECURITY: list[dict[str, list[str]]] = [{"token": []}, {"session": []}]
+_SCHEMES = {
+    "token": {"type": "http", "scheme": "bearer", "description": "An API token."},
+    "session": {
+        "type": "apiKey",
+        "in": "cookie",
+        "name": settings.SESSION_COOKIE_NAME,
+        "description": "A browser that is logged in; it sends the header X-CSRFToken with what changes something.",
+    },
+}
 _TAGS = {
     "runs": "Runs, their figures, tasks, failures and grids, and the runs to push attempts to.",
     "compare": "Two runs, or two attempts at one task.",

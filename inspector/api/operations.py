@@ -13,7 +13,7 @@ from msgspec import Struct
 from ninja import Field, Path, Router, Schema
 
 from inspector.api.answers import listed, one
-from inspector.api.errors import bad_field
+from inspector.api.errors import bad_field, not_found
 from inspector.api.pagination import DEFAULT, MOST, Slice
 
 __all__ = ["AttemptId", "Id", "Listing", "Sparse", "operation", "reads", "reads_list"]
@@ -29,7 +29,7 @@ class Sparse(Schema):
     """Of whatever gives one thing."""
 
     fields: str | None = Field(
-        None, description="Names of the fields to send, with commas between them. All where it is left out.", max_length=2000
+        None, description="Names of the fields to send, with commas between them. All where it is left out."
     )
 
 
@@ -44,7 +44,8 @@ def reads(
     router: Router, path: str, kind: type[Struct], *, check: Check | None = None, example: Any = None
 ) -> Callable[[View], View]:
     """A GET that gives one `kind`."""
-    return operation(router, ["GET"], path, {200: ("application/json", {"$struct": kind}, example)}, check=check)
+    answers = {200: ("application/json", {"$struct": kind}, example)}
+    return operation(router, ["GET"], path, answers, check=check, fields_of=kind)
 
 
 def reads_list(
@@ -61,7 +62,7 @@ def reads_list(
         },
     }
     shown = None if example is None else {"items": [example], "next": None, "total": 1}
-    return operation(router, ["GET"], path, {200: ("application/json", schema, shown)}, check=check, kind=kind)
+    return operation(router, ["GET"], path, {200: ("application/json", schema, shown)}, check=check, kind=kind, fields_of=kind)
 
 
 def operation(
@@ -72,6 +73,7 @@ def operation(
     *,
     check: Check | None = None,
     kind: type[Struct] | None = None,
+    fields_of: type[Struct] | None = None,
     body: dict[str, Schemas] | None = None,
     extra: Schemas | None = None,
 ) -> Callable[[View], View]:
@@ -85,7 +87,7 @@ def operation(
         def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             if check is not None:
                 check(request)
-            _check_names(request, checked)
+            _check_names(request, checked, kwargs)
             made = view(request, *args, **kwargs)
             if isinstance(made, HttpResponseBase):
                 return made
@@ -107,6 +109,8 @@ def operation(
                 "required": True,
                 "content": {media: {"schema": schema} for media, schema in body.items()},
             }
+        if fields_of is not None:
+            declared["x-fields-of"] = fields_of
         summary, _, description = (inspect.getdoc(view) or "").partition("\n\n")
         router.api_operation(
             list(methods),
@@ -133,7 +137,7 @@ def _answer(status: int, answer: tuple[str, Schemas, Any] | None) -> Schemas:
     return {"content": {media: content}}
 
 
-def _check_names(request: HttpRequest, view: Any) -> None:
+def _check_names(request: HttpRequest, view: Any, path: dict[str, Any]) -> None:
     """A parameter that nobody knows is a mistake: a filter misspelt would quietly show everything."""
     known = {
         name
@@ -141,6 +145,9 @@ def _check_names(request: HttpRequest, view: Any) -> None:
         if model.__ninja_param_source__ == "query"
         for name in getattr(model, "__ninja_flatten_map__", {})
     }
+    for value in path.values():
+        if isinstance(value, str) and "\0" in value:
+            raise not_found("There is nothing of this name.")
     for name, values in request.GET.lists():
         if name not in known:
             shown = name if len(name) <= 60 else name[:60] + "…"

@@ -14,11 +14,11 @@ from typing import Generic, Protocol, TypeVar
 import msgspec
 from django.http import HttpRequest, QueryDict
 
-from inspector.api.errors import bad_field
+from inspector.api.errors import Problem, bad_field
 from runs.canonical import sha256_hex
 from runs.queries.paging import Page
 
-__all__ = ["DEFAULT", "MOST", "InPages", "Items", "Place", "Slice", "cut", "cursor_to", "place_of"]
+__all__ = ["DEFAULT", "MOST", "InPages", "Items", "Place", "Slice", "cut", "cursor_to", "no_such_place", "place_of"]
 
 DEFAULT = 50
 MOST = 500
@@ -108,7 +108,7 @@ class InPages(Generic[T]):
 def cut(
     request: HttpRequest, rows: Rows[T], key: Callable[[T], Hashable], *, cursor: str | None, limit: int
 ) -> Slice[T]:
-    """The next `limit` items behind the cursor. `key` tells an item from all others. Raises `Problem` 422."""
+    """The next `limit` items behind the cursor. `key` tells an item from all others. Raises `Problem` 404."""
     question = question_of(request)
     place = place_of(cursor, question)
     start = 0 if place is None else _behind(rows, key, place)
@@ -143,15 +143,20 @@ def cursor_to(place: Place) -> str:
 
 
 def place_of(cursor: str | None, question: str) -> Place | None:
-    """What a cursor says. Raises `Problem` 422 for one that was not made here, or for another question."""
+    """What a cursor says. Raises `Problem` 404 for one that was not made here, or for another question."""
     if not cursor:
         return None
     place = _read(cursor)
     if place is None or place.offset < 0:
-        raise bad_field("cursor", "is none that this server gave. Take it from `next` of the answer before.")
+        raise no_such_place("is none that this server gave. Take it from `next` of the answer before.")
     if place.query != question:
-        raise bad_field("cursor", "belongs to another list or other filters. Begin without a cursor.")
+        raise no_such_place("belongs to another list or other filters. Begin without a cursor.")
     return place
+
+
+def no_such_place(why: str) -> Problem:
+    """A cursor is an address within a list, and this one leads nowhere."""
+    return bad_field("cursor", why, status=404)
 
 
 def _read(cursor: str) -> Place | None:

@@ -13,7 +13,7 @@ from asgiref.sync import sync_to_async
 from django.test import Client
 from pytest_django import Settings
 
-from inspector import asgi
+from inspector import layers
 from inspector.asgi import (
     FORM_FIELDS,
     Application,

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
+from io import BytesIO
+from typing import Annotated, Literal
 
 import msgspec
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from ninja import Field, Query, Router
+from ninja import Field, Path, Query, Router, Schema
 
 from inspector.api.answers import for_sender, json_answer, lines_answer, validate
 from inspector.api.attempt_parts import effect_items, outline, step_items, summary
 from inspector.api.auth import access, needs
 from inspector.api.errors import bad_field, not_found
 from inspector.api.operations import AttemptId, Listing, Sparse, operation, reads, reads_list
-from inspector.api.pagination import Items, Place, Slice, cursor_to, cut, place_of, question_of
+from inspector.api.pagination import Items, Place, Slice, cursor_to, cut, no_such_place, place_of, question_of
 from inspector.api.plain import encoded, plain
 from inspector.api.structs import (
     AttemptOutline,
@@ -40,11 +41,12 @@ from runs.queries.state_tables import state_tables, table_records
 from runs.records import Verdict
 
 router = Router()
+StepNumber = Annotated[int, Path(ge=1, le=2**31 - 1, description="Steps count from 1.")]
 
 Names = list[str]
 
 
-class AttemptQuery(Listing):
+class AttemptFacets(Schema):
     """Several values of one filter mean "one of them"; all filters must fit."""
 
     run: Names = Field([], description="Slugs of runs.", max_length=50)
@@ -62,13 +64,17 @@ class AttemptQuery(Listing):
     replaced: bool = Field(False, description="Also errors that a later row replaced.")
 
 
-class ExportQuery(AttemptQuery):
+class AttemptQuery(AttemptFacets, Listing):
+    pass
+
+
+class ExportQuery(AttemptFacets):
     content: Literal["summary", "row"] = Field(
         "summary", description="What a line is: the attempt in a list's words, or its row as the harness wrote it."
     )
 
 
-def _filters(query: AttemptQuery, request: HttpRequest, *runs: str) -> AttemptFilters:
+def _filters(query: AttemptFacets, request: HttpRequest, *runs: str) -> AttemptFilters:
     if query.signature or query.label or query.error_class:
         needs(evaluates=True)(request)
     return AttemptFilters(
@@ -92,7 +98,7 @@ def _slice(request: HttpRequest, query: AttemptQuery, filters: AttemptFilters) -
     question = question_of(request)
     place = place_of(query.cursor, question)
     if place is not None and not (place.key.isascii() and place.key.isdecimal() and len(place.key) < 19):
-        raise bad_field("cursor", "is none that this server gave. Take it from `next` of the answer before.")
+        raise no_such_place("is none that this server gave. Take it from `next` of the answer before.")
     found = attempts_fitting(filters, visible_attempts(access(request)))
     total = count_of(found)
     rows = attempts_behind(found, 0 if place is None else int(place.key), query.limit + 1)
@@ -130,8 +136,6 @@ def export(request: HttpRequest, slug: str, query: Query[ExportQuery]) -> HttpRe
     rows = query.content == "row"
     if rows:
         needs(evaluates=True)(request)
-    if query.fields or query.cursor:
-        raise bad_field("fields" if query.fields else "cursor", "is for lists; a stream is sent whole.")
     found = attempts_fitting(_filters(query, request, run.slug), visible_attempts(access(request)))
     hidden = hidden_from(access(request))
 
@@ -139,7 +143,7 @@ def export(request: HttpRequest, slug: str, query: Query[ExportQuery]) -> HttpRe
         for attempt in stream(found, traces=rows):
             yield (restore_row(attempt) if rows else encoded(plain(summary(attempt), hidden))) + b"\n"
 
-    return lines_answer(lines(), f"{run.slug}.jsonl" if rows else f"{run.slug}-attempts.ndjson")
+    return lines_answer(request, lines(), f"{run.slug}.jsonl" if rows else f"{run.slug}-attempts.ndjson")
 
 
 @operation(
@@ -149,7 +153,10 @@ def export(request: HttpRequest, slug: str, query: Query[ExportQuery]) -> HttpRe
     {200: ("application/json", {"$struct": PushReport}, {"run": "desk-birch", "stored": 1, "lines": [
         {"line": 1, "outcome": "stored", "uid": "desk.py:test_1", "repetition": 0, "reason": ""}]})},
     check=needs(writes=True),
-    body={"application/x-ndjson": {"type": "string", "description": "Rows of `tb infer`, one a line."}},
+    body={
+        "application/x-ndjson": {"type": "string", "description": "Rows of `tb infer`, one a line."},
+        "application/json": {"type": "object", "description": "One row of `tb infer`."},
+    },
 )  # fmt: skip
 def pushed(request: HttpRequest, slug: str) -> HttpResponse:
     """Adds attempts to a run while it is going: rows of `tb infer`, one a line.
@@ -165,7 +172,8 @@ def pushed(request: HttpRequest, slug: str) -> HttpResponse:
         raise bad_field("Content-Type", "must be application/x-ndjson.", place="header", status=415)
     upload = push_upload(run)
     lines: list[PushLine] = []
-    for part in push(run, upload, request, max_line=settings.MAX_LINE):
+    body = _one_row(request) if kind == "application/json" else request
+    for part in push(run, upload, body, max_line=settings.MAX_LINE):
         lines += [
             PushLine(line=row.line, outcome=row.outcome, uid=row.uid, repetition=row.repetition, reason=row.reason)
             for row in part
@@ -184,27 +192,38 @@ def pushed(request: HttpRequest, slug: str) -> HttpResponse:
     return json_answer(request, plain(report))
 
 
-def _opened(request: HttpRequest, pk: int) -> Attempt:
+def _one_row(request: HttpRequest) -> BytesIO:
+    """A body that is one JSON object, on one line. Raises `Problem` 422 for what is none."""
+    text = request.read(settings.MAX_LINE + 1)
+    try:
+        msgspec.json.decode(text, type=dict[str, msgspec.Raw])
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        raise bad_field("body", "is no JSON object. Send one row, or several as application/x-ndjson.", place="body") from None
+    # A line end within JSON stands between values only.
+    return BytesIO(text.replace(b"\r", b" ").replace(b"\n", b" "))
+
+
+def _opened(request: HttpRequest, attempt_id: int) -> Attempt:
     """The attempt, its version named: what is stored of it changes only when it is classified anew."""
-    attempt = attempt_or_404(pk, access(request))
+    attempt = attempt_or_404(attempt_id, access(request))
     validate(request, attempt.pk, attempt.digest, attempt.signature_version, attempt.signature)
     return attempt
 
 
-@reads(router, "/attempts/{pk}", AttemptOutline)
-def detail(request: HttpRequest, pk: AttemptId, query: Query[Sparse]) -> AttemptOutline:
+@reads(router, "/attempts/{attempt_id}", AttemptOutline)
+def detail(request: HttpRequest, attempt_id: AttemptId, query: Query[Sparse]) -> AttemptOutline:
     """An attempt in outline: which it is, the agent's claim and what stands against it, and a letter for each step."""
-    return outline(attempt_or_404(pk, access(request)))
+    return outline(attempt_or_404(attempt_id, access(request)))
 
 
 class StepQuery(Listing):
     cut: int | None = Field(None, description="Characters of each content to send.", ge=0, le=10_000_000)
 
 
-@reads_list(router, "/attempts/{pk}/steps", StepItem)
-def steps(request: HttpRequest, pk: AttemptId, query: Query[StepQuery]) -> Slice[StepItem]:
+@reads_list(router, "/attempts/{attempt_id}/steps", StepItem)
+def steps(request: HttpRequest, attempt_id: AttemptId, query: Query[StepQuery]) -> Slice[StepItem]:
     """The steps of an attempt as recorded: messages, thoughts, tool calls with their responses."""
-    attempt = _opened(request, pk)
+    attempt = _opened(request, attempt_id)
     rows = Items(step_items(attempt))
     found = cut(request, rows, lambda row: row.index, cursor=query.cursor, limit=query.limit)
     if query.cut is None:
@@ -216,10 +235,10 @@ class OneStepQuery(Sparse):
     cut: int | None = Field(None, description="Characters of the content to send.", ge=0, le=10_000_000)
 
 
-@reads(router, "/attempts/{pk}/steps/{number}", StepItem)
-def step(request: HttpRequest, pk: AttemptId, number: int, query: Query[OneStepQuery]) -> StepItem:
+@reads(router, "/attempts/{attempt_id}/steps/{number}", StepItem)
+def step(request: HttpRequest, attempt_id: AttemptId, number: StepNumber, query: Query[OneStepQuery]) -> StepItem:
     """One step. Steps count from 1."""
-    items = step_items(_opened(request, pk))
+    items = step_items(_opened(request, attempt_id))
     if not 0 < number <= len(items):
         raise not_found(f"The attempt has {len(items)} steps, counted from 1.")
     found = items[number - 1]
@@ -232,27 +251,27 @@ def _cut(row: StepItem, length: int) -> StepItem:
     return msgspec.structs.replace(row, content=row.content[:length], cut=True)
 
 
-@reads_list(router, "/attempts/{pk}/effects", EffectItem, check=needs(evaluates=True))
-def effects(request: HttpRequest, pk: AttemptId, query: Query[Listing]) -> Slice[EffectItem]:
+@reads_list(router, "/attempts/{attempt_id}/effects", EffectItem, check=needs(evaluates=True))
+def effects(request: HttpRequest, attempt_id: AttemptId, query: Query[Listing]) -> Slice[EffectItem]:
     """The differences between before, after and required: failing first, then correct, then ungraded ones.
 
     A value that is absent, or was not recorded, is left out.
     """
-    rows = Items(effect_items(_opened(request, pk)))
+    rows = Items(effect_items(_opened(request, attempt_id)))
     return cut(request, rows, lambda row: row.number, cursor=query.cursor, limit=query.limit)
 
 
-@reads(router, "/attempts/{pk}/checks", ChecksPanel, check=needs(evaluates=True))
-def checks(request: HttpRequest, pk: AttemptId, query: Query[Sparse]) -> ChecksPanel:
+@reads(router, "/attempts/{attempt_id}/checks", ChecksPanel, check=needs(evaluates=True))
+def checks(request: HttpRequest, attempt_id: AttemptId, query: Query[Sparse]) -> ChecksPanel:
     """The executable conditions: state comparisons, assertions, rubric questions."""
-    attempt = _opened(request, pk)
+    attempt = _opened(request, attempt_id)
     return checks_panel(load_record(attempt.trace), load_evidence(attempt.trace).graded)
 
 
-@reads_list(router, "/attempts/{pk}/states", StateTable)
-def states(request: HttpRequest, pk: AttemptId, query: Query[Listing]) -> Slice[StateTable]:
+@reads_list(router, "/attempts/{attempt_id}/states", StateTable)
+def states(request: HttpRequest, attempt_id: AttemptId, query: Query[Listing]) -> Slice[StateTable]:
     """The tables of the recorded states, with their numbers of records. Empty where no state was recorded."""
-    facts = state_tables(_opened(request, pk))
+    facts = state_tables(_opened(request, attempt_id))
     tables = [
         StateTable(
             server=table.server,
@@ -275,12 +294,12 @@ class RecordsQuery(Listing):
     side: Literal["before", "after", "required"] = Field(description="Which of the three states.")
 
 
-@reads_list(router, "/attempts/{pk}/states/records", StateRow)
-def records(request: HttpRequest, pk: AttemptId, query: Query[RecordsQuery]) -> Slice[StateRow]:
+@reads_list(router, "/attempts/{attempt_id}/states/records", StateRow)
+def records(request: HttpRequest, attempt_id: AttemptId, query: Query[RecordsQuery]) -> Slice[StateRow]:
     """The records of one table in one of the three states."""
     if query.side == "required":
         needs(evaluates=True)(request)
-    found = table_records(_opened(request, pk), query.server, query.table, query.side)
+    found = table_records(_opened(request, attempt_id), query.server, query.table, query.side)
     if found is None:
         raise not_found("There is no such server, or that state of it was not recorded.")
     rows = [StateRow(position=number, record=record) for number, record in enumerate(found)]
@@ -290,13 +309,13 @@ def records(request: HttpRequest, pk: AttemptId, query: Query[RecordsQuery]) -> 
 @operation(
     router,
     ["GET"],
-    "/attempts/{pk}/raw",
+    "/attempts/{attempt_id}/raw",
     {200: ("application/json", {"type": "object"}, None)},
     check=needs(evaluates=True),
 )
-def raw(request: HttpRequest, pk: AttemptId) -> HttpResponse:
+def raw(request: HttpRequest, attempt_id: AttemptId) -> HttpResponse:
     """The row as it came in, equal as JSON. To be saved, never to be shown by a browser."""
-    attempt = _opened(request, pk)
+    attempt = _opened(request, attempt_id)
     found = attempt_row(attempt.pk)
     if found is None:
         raise not_found("There is no attempt with this id.")

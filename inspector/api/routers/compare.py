@@ -7,7 +7,6 @@ from django.http import HttpRequest
 from ninja import Field, Query, Router
 
 from inspector.api.auth import access, needs
-from inspector.api.errors import bad_field
 from inspector.api.operations import AttemptId, Listing, Sparse, reads, reads_list
 from inspector.api.pagination import InPages, Slice, cut
 from inspector.api.routers.runs import choice
@@ -57,8 +56,6 @@ class ViewQuery(Sparse):
 
 
 def _pair(base: str, candidate: str, who: Access) -> tuple[Run, Run]:
-    if base == candidate:
-        raise bad_field("candidate", "is the run to compare with. Name two runs.")
     return run_or_404(base, who), run_or_404(candidate, who)
 
 

@@ -43,36 +43,36 @@ def index(request: HttpRequest, query: Query[Listing]) -> Slice[NoteRow]:
     return cut(request, InPages(page, NOTES_PER_PAGE), lambda row: row.pk, cursor=query.cursor, limit=query.limit)
 
 
-@reads_list(router, "/attempts/{pk}/notes", NoteRow, check=EVALUATORS)
-def of_attempt(request: HttpRequest, pk: AttemptId, query: Query[Listing]) -> Slice[NoteRow]:
+@reads_list(router, "/attempts/{attempt_id}/notes", NoteRow, check=EVALUATORS)
+def of_attempt(request: HttpRequest, attempt_id: AttemptId, query: Query[Listing]) -> Slice[NoteRow]:
     """The notes on an attempt: on the whole first, then by step."""
-    rows = Items(notes_of(attempt_or_404(pk, access(request)).pk))
+    rows = Items(notes_of(attempt_or_404(attempt_id, access(request)).pk))
     return cut(request, rows, lambda row: row.pk, cursor=query.cursor, limit=query.limit)
 
 
 @operation(
     router,
     ["POST"],
-    "/attempts/{pk}/notes",
+    "/attempts/{attempt_id}/notes",
     {201: ("application/json", {"$struct": NoteRow}, {"id": 1, "attempt": 7, "step": 3, "label": "policy gap"})},
     check=needs(evaluates=True, writes=True),
 )
-def add(request: HttpRequest, pk: AttemptId, note: NewNote) -> HttpResponse:
+def add(request: HttpRequest, attempt_id: AttemptId, note: NewNote) -> HttpResponse:
     """Writes a note on an attempt, or on one of its steps."""
     who = access(request)
-    attempt = attempt_or_404(pk, who)
+    attempt = attempt_or_404(attempt_id, who)
     try:
         made = add_note(attempt, step=note.step, label=note.label, text=note.text, author=who.name or note.author)
     except NotesError as error:
-        raise Problem(422, str(error)) from None
+        raise Problem(409, str(error)) from None
     row = next(row for row in notes_of(attempt.pk) if row.pk == made.pk)
     return json_answer(request, plain(row), 201)
 
 
-@operation(router, ["DELETE"], "/notes/{pk}", {204: None}, check=needs(evaluates=True, writes=True))
-def remove(request: HttpRequest, pk: Id) -> HttpResponse:
+@operation(router, ["DELETE"], "/notes/{note_id}", {204: None}, check=needs(evaluates=True, writes=True))
+def remove(request: HttpRequest, note_id: Id) -> HttpResponse:
     """Deletes a note."""
     seen = Attempt.objects.filter(visible_attempts(access(request)))
-    if not Note.objects.filter(pk=pk, attempt__in=seen).delete()[0]:
+    if not Note.objects.filter(pk=note_id, attempt__in=seen).delete()[0]:
         raise not_found("There is no note with this id.")
     return HttpResponse(status=204)

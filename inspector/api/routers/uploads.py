@@ -154,11 +154,11 @@ _SENT = {
     body=_SENT,
     extra={
         "parameters": [
-            {"name": "Content-Range", "in": "header", "required": False, "schema": {"type": "string"},
+            {"name": "Content-Range", "in": "header", "required": False, "schema": {"type": "string", "pattern": r"^bytes [0-9]{1,15}-[0-9]{1,15}/([0-9]{1,15}|\*)$"},
              "description": "`bytes 0-1048575/5242880`: where the body belongs in the file."},
-            {"name": "Upload-Offset", "in": "header", "required": False, "schema": {"type": "string"},
+            {"name": "Upload-Offset", "in": "header", "required": False, "schema": {"type": "string", "pattern": "^[0-9]{1,15}$"},
              "description": "The same, in bytes before it; the body is the rest unless Upload-Complete says ?0."},
-            {"name": "Upload-Complete", "in": "header", "required": False, "schema": {"type": "string"},
+            {"name": "Upload-Complete", "in": "header", "required": False, "schema": {"type": "string", "enum": ["?0", "?1"]},
              "description": "?0: more comes behind this part."},
         ]
     },
@@ -220,12 +220,12 @@ def _arrived(request: HttpRequest, path: Path, wanted: Wanted) -> int:
         raise refused
     received = state.get("received")
     if not isinstance(received, int):
-        raise Refused(503, "The file could not be taken. Send it again.", offset_of(path))
+        raise Refused(409, "The file could not be taken. Send it again.", offset_of(path))
     return received
 
 
 def _kept(path: Path, sha256: str) -> KeptFile:
-    """The file under a name of its own. One that is not what its address says goes. Raises `Problem` 422."""
+    """The file under a name of its own. One that is not what its address says goes. Raises `Problem` 409."""
     digest = hashlib.sha256()
     size = 0
     with path.open("rb") as stream:
@@ -235,7 +235,7 @@ def _kept(path: Path, sha256: str) -> KeptFile:
     if digest.hexdigest() != sha256:
         path.unlink(missing_ok=True)
         raise Problem(
-            422,
+            409,
             f"key: the {size:,} bytes that came have the SHA-256 {digest.hexdigest()}. Nothing was kept; send the file "
             "again from its beginning.",
             headers={"Upload-Offset": "0"},
