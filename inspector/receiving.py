@@ -53,12 +53,12 @@ class Wanted(msgspec.Struct, frozen=True):
 def wanted_of(content_range: str, upload_offset: str, upload_complete: str) -> Wanted:
     """From the headers Content-Range, or Upload-Offset and Upload-Complete; without them the body is the file.
 
-    Raises `Refused` 422 for what is none.
+    Raises `Refused` for what is none.
     """
     if content_range:
         found = _RANGE.match(content_range.strip())
         if found is None:
-            raise Refused(422, "Content-Range: write it as `bytes 0-1048575/5242880`.", 0)
+            raise Refused(409, "Content-Range: write it as `bytes 0-1048575/5242880`.", 0)
         if int(found[1]) > int(found[2]):
             raise Refused(409, "Content-Range: the first byte lies behind the last one.", 0)
         size = None if found[3] == "*" else int(found[3])

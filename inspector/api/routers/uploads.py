@@ -155,8 +155,10 @@ _SENT = {
     extra={
         "parameters": [
             {"name": "Content-Range", "in": "header", "required": False, "schema": {"type": "string", "pattern": r"^bytes [0-9]{1,15}-[0-9]{1,15}/([0-9]{1,15}|\*)$"},
+             "example": "bytes 0-1048575/5242880",
              "description": "`bytes 0-1048575/5242880`: where the body belongs in the file."},
             {"name": "Upload-Offset", "in": "header", "required": False, "schema": {"type": "string", "pattern": "^[0-9]{1,15}$"},
+             "example": "1048576",
              "description": "The same, in bytes before it; the body is the rest unless Upload-Complete says ?0."},
             {"name": "Upload-Complete", "in": "header", "required": False, "schema": {"type": "string", "enum": ["?0", "?1"]},
              "description": "?0: more comes behind this part."},
