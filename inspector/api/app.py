@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cache
 from typing import Any
 
+from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI
 from ninja.errors import HttpError, ValidationError
@@ -35,13 +36,18 @@ VERSION = "1.0.0"
 
 
 class Api(NinjaAPI):
-    @cached_property
-    def _described(self) -> OpenAPISchema:
-        return describe(self, super().get_openapi_schema(path_prefix="/api/v1"))
-
     def get_openapi_schema(self, **_: Any) -> OpenAPISchema:
-        """Made once: it hangs on the code alone."""
-        return self._described
+        """Made once: it hangs on the code, and on whether a login is required."""
+        return _described(self, required=settings.AUTH_REQUIRED)
+
+    def own_schema(self) -> OpenAPISchema:
+        """What ninja knows."""
+        return super().get_openapi_schema(path_prefix="/api/v1")
+
+
+@cache
+def _described(api: Api, *, required: bool) -> OpenAPISchema:
+    return describe(api.own_schema(), required=required)
 
 
 api = Api(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django.conf import settings
-from ninja import NinjaAPI
 from ninja.openapi.schema import OpenAPISchema
 
 from inspector.api.errors import MEDIA_TYPE, ProblemBody
@@ -16,15 +15,15 @@ __all__ = ["describe"]
 _TEMPLATE = "#/components/schemas/{name}"
 
 
-def describe(api: NinjaAPI, schema: OpenAPISchema) -> OpenAPISchema:
-    """Puts the structs' own schemas where operations name structs, and what all operations have in common."""
+def describe(schema: OpenAPISchema, *, required: bool) -> OpenAPISchema:
+    """`required`: nobody is answered without a login. Puts the structs' own schemas where operations name structs, and what all operations have in common."""
     kinds: dict[Any, None] = {ProblemBody: None}
     _collect(schema["paths"], kinds)
     for operation in _operations(schema["paths"]):
         _say_fields(operation)
         for parameter in operation["parameters"]:
             _say_no_nul(parameter["schema"])
-        operation["security"] = _SECURITY if settings.AUTH_REQUIRED else [*_SECURITY, {}]
+        operation["security"] = _SECURITY if required else [*_SECURITY, {}]
     schemas, components = described(list(kinds), _TEMPLATE)
     made = dict(zip(kinds, schemas, strict=True))
     schema["paths"] = _resolved(schema["paths"], made)

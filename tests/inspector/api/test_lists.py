@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import msgspec
 import pytest
 from django.test import Client
@@ -117,7 +119,7 @@ def test_an_unchanged_attempt_is_not_even_read(
 def test_structs_become_json_with_what_follows_from_them() -> None:
     made = plain(Numbers(k=2, tasks=1, expected=2, recorded=2, passed=1))
     assert (made["pass_at_1"], made["missing"], made["consistency"]) == (0.5, 0, 0.0)
-    assert msgspec.json.decode(encoded({"text": "\ud800", "raw": msgspec.Raw(b"[1]")})) is not None
+    assert json.loads(encoded({"text": "\ud800", "raw": msgspec.Raw(b"[1]")})) == {"text": "\ud800", "raw": [1]}
 
 
 def test_pages_are_asked_for_once_each() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
-from pytest_django import DjangoAssertMaxNumQueries
+from pytest_django import DjangoAssertNumQueries
 
 from runs.models import Run, Upload
 from runs.queries.run_grid import GridView, run_grid
@@ -34,7 +34,7 @@ def test_the_list_says_what_the_page_says(birch: Run, alder: Run, get: Get) -> N
 
 
 def test_the_list_takes_as_many_queries_for_one_run_as_for_three(
-    get: Get, db: None, django_assert_max_num_queries: DjangoAssertMaxNumQueries
+    get: Get, db: None, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     store(outcomes("a.py:t", "pf"))
     get("/runs")
