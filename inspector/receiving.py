@@ -191,7 +191,7 @@ def _without_body(scope: Scope) -> list[tuple[bytes, bytes]]:
 
 
 class _Nothing:
-    """The body of a request that has none; then whatever its connection still tells, which for a question is nothing."""
+    """The body of a request that has none; then whatever its connection still tells, for a question nothing."""
 
     def __init__(self, receive: Receive | None = None) -> None:
         self._receive = receive

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Iterator, Sequence
+from typing import BinaryIO
 
 import msgspec
 from django.db import transaction
@@ -17,7 +18,6 @@ from django.utils import timezone
 
 from runs.bundles import reader_named
 from runs.bundles.base import RawRecord
-from runs.bundles.opening import Readable
 from runs.canonical import sha256_hex
 from runs.conflicts import Outcome
 from runs.errors import IngestError
@@ -148,7 +148,7 @@ def push_upload(run: Run) -> Upload:
     return upload
 
 
-def push(run: Run, upload: Upload, stream: Readable, *, max_line: int) -> Iterator[list[Pushed]]:
+def push(run: Run, upload: Upload, stream: BinaryIO, *, max_line: int) -> Iterator[list[Pushed]]:
     """Reads rows of `tb infer`, one a line, and stores them, up to a hundred in a transaction. `upload` is the run's
     `push_upload`.
 
@@ -157,7 +157,9 @@ def push(run: Run, upload: Upload, stream: Readable, *, max_line: int) -> Iterat
     for rows in chunked(reader_named(READER).rows(stream, max_line=max_line)):
         # Grading takes longest, and needs no lock.
         overrides = run.benchmark.tool_overrides
-        prepared = [prepare(reader_named(READER), row, overrides) if isinstance(row, RawRecord) else row for row in rows]
+        prepared = [
+            prepare(reader_named(READER), row, overrides) if isinstance(row, RawRecord) else row for row in rows
+        ]
         size = sum(len(row.text) for row in rows if isinstance(row, RawRecord))
         yield _store(run, upload, prepared, size)
 

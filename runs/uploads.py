@@ -27,8 +27,8 @@ from runs.targets import check_said, known_run, run_named
 
 __all__ = [
     "STANDARD_INPUT", "KeptFile", "Wishes", "accept_kept", "accept_upload", "answer_upload", "begin", "blocks_of",
-    "chunk_folder", "forget_chunks", "forget_files", "hash_stream", "keep_file", "new_upload", "open_upload", "retry_upload",
-    "stop_upload", "suggestion_for", "upload_warnings",
+    "chunk_folder", "forget_chunks", "forget_files", "hash_stream", "keep_file", "new_upload", "open_upload",
+    "retry_upload", "stop_upload", "suggestion_for", "upload_warnings",
 ]  # fmt: skip
 
 STANDARD_INPUT = "standard input"

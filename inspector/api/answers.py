@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from asgiref.sync import sync_to_async
 from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from django.utils.cache import patch_vary_headers
 from django.utils.http import parse_etags
 from msgspec import Struct
@@ -22,6 +23,7 @@ from runs.canonical import sha256_hex
 __all__ = ["Unchanged", "chosen_fields", "json_answer", "lines_answer", "listed", "one", "validate"]
 
 _ETAG = "_api_etag"
+Response = TypeVar("Response", bound=HttpResponseBase)
 
 
 class Unchanged(Exception):
@@ -67,7 +69,7 @@ def listed(request: HttpRequest, found: Slice[Any], kind: type[Struct]) -> HttpR
     if found.next is not None:
         query = request.GET.copy()
         query["cursor"] = found.next
-        headers["Link"] = f"<{request.build_absolute_uri(request.path)}?{query.urlencode()}>; rel=\"next\""
+        headers["Link"] = f'<{request.build_absolute_uri(request.path)}?{query.urlencode()}>; rel="next"'
     return json_answer(request, body, 200, headers)
 
 
@@ -104,7 +106,7 @@ def json_answer(
     return for_sender(response)
 
 
-def for_sender(response: HttpResponse | StreamingHttpResponse) -> Any:
+def for_sender(response: Response) -> Response:
     """No cache shows it to somebody else, nor without asking whether it is still right."""
     response["Cache-Control"] = "private, no-cache"
     patch_vary_headers(response, ["Authorization", "Cookie"])
@@ -114,8 +116,7 @@ def for_sender(response: HttpResponse | StreamingHttpResponse) -> Any:
 def unchanged(error: Unchanged) -> HttpResponse:
     response = HttpResponse(status=304, headers={"ETag": error.etag})
     del response["Content-Type"]
-    made: HttpResponse = for_sender(response)
-    return made
+    return for_sender(response)
 
 
 def lines_answer(request: HttpRequest, lines: Iterator[bytes], name: str) -> StreamingHttpResponse:
@@ -126,8 +127,7 @@ def lines_answer(request: HttpRequest, lines: Iterator[bytes], name: str) -> Str
         content_type="application/x-ndjson",
         headers={"Content-Disposition": f'attachment; filename="{name}"', "X-Content-Type-Options": "nosniff"},
     )
-    made: StreamingHttpResponse = for_sender(response)
-    return made
+    return for_sender(response)
 
 
 _PIECE = 256 * 1024

@@ -76,4 +76,3 @@ def needs(**what: bool) -> Callable[[HttpRequest], None]:
                 raise Problem(403, _WORDS[name])
 
     return check
-

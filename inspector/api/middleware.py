@@ -1,4 +1,4 @@
-"""Refusals that are made outside the operations (a wrong method, a foreign host, a body that is too large), as problems."""
+"""Refusals that are made outside the operations (a wrong method, a foreign host), as problems."""
 
 from __future__ import annotations
 

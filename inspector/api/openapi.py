@@ -16,7 +16,10 @@ _TEMPLATE = "#/components/schemas/{name}"
 
 
 def describe(schema: OpenAPISchema, *, required: bool) -> OpenAPISchema:
-    """`required`: nobody is answered without a login. Puts the structs' own schemas where operations name structs, and what all operations have in common."""
+    """Puts the structs' own schemas where operations name structs, and adds what all have in common.
+
+    `required`: nobody is answered without a login.
+    """
     kinds: dict[Any, None] = {ProblemBody: None}
     _collect(schema["paths"], kinds)
     for operation in _operations(schema["paths"]):

@@ -21,6 +21,7 @@ __all__ = ["AttemptId", "Id", "Listing", "Sparse", "operation", "reads", "reads_
 View = TypeVar("View", bound=Callable[..., Any])
 Check = Callable[[HttpRequest], None]
 Schemas = dict[str, Any]
+Answers = dict[int, tuple[str, Schemas, Any] | None]
 Id = Annotated[int, Path(ge=1, le=2**63 - 1)]
 AttemptId = Annotated[int, Path(ge=1, le=2**63 - 1, description="The attempt's id.")]
 
@@ -36,7 +37,9 @@ class Sparse(Schema):
 class Listing(Sparse):
     """Of whatever gives a list."""
 
-    cursor: str | None = Field(None, description="`next` of the answer before; none for the beginning.", max_length=4000)
+    cursor: str | None = Field(
+        None, description="`next` of the answer before; none for the beginning.", max_length=4000
+    )
     limit: int = Field(DEFAULT, description="The most items to send.", ge=1, le=MOST)
 
 
@@ -44,7 +47,7 @@ def reads(
     router: Router, path: str, kind: type[Struct], *, check: Check | None = None, example: Any = None
 ) -> Callable[[View], View]:
     """A GET that gives one `kind`."""
-    answers = {200: ("application/json", {"$struct": kind}, example)}
+    answers: Answers = {200: ("application/json", {"$struct": kind}, example)}
     return operation(router, ["GET"], path, answers, check=check, fields_of=kind)
 
 
@@ -62,14 +65,16 @@ def reads_list(
         },
     }
     shown = None if example is None else {"items": [example], "next": None, "total": 1}
-    return operation(router, ["GET"], path, {200: ("application/json", schema, shown)}, check=check, kind=kind, fields_of=kind)
+    return operation(
+        router, ["GET"], path, {200: ("application/json", schema, shown)}, check=check, kind=kind, fields_of=kind
+    )
 
 
 def operation(
     router: Router,
     methods: Sequence[str],
     path: str,
-    answers: dict[int, tuple[str, Schemas, Any] | None],
+    answers: Answers,
     *,
     check: Check | None = None,
     kind: type[Struct] | None = None,
@@ -98,7 +103,7 @@ def operation(
 
         # The annotations as types: their names mean nothing here.
         checked.__signature__ = inspect.signature(view, eval_str=True)  # type: ignore[attr-defined]
-        del checked.__wrapped__  # type: ignore[attr-defined]
+        del checked.__wrapped__
         declared = {"responses": {"4XX": {"$ref": "#/components/responses/Problem"}}, **(extra or {})}
         for status, answer in answers.items():
             declared["responses"][status] = _answer(status, answer)
@@ -120,7 +125,7 @@ def operation(
             operation_id=f"{view.__module__.rpartition('.')[2]}_{view.__name__}",
             url_name=f"api_{view.__module__.rpartition('.')[2]}_{view.__name__}",
             openapi_extra=declared,
-            response={status: None for status in answers},
+            response=dict.fromkeys(answers),
         )(checked)
         return view
 

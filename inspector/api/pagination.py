@@ -18,7 +18,7 @@ from inspector.api.errors import Problem, bad_field
 from runs.canonical import sha256_hex
 from runs.queries.paging import Page
 
-__all__ = ["DEFAULT", "MOST", "InPages", "Items", "Place", "Slice", "cut", "cursor_to", "no_such_place", "place_of"]
+__all__ = ["DEFAULT", "MOST", "InPages", "Items", "Place", "Slice", "cursor_to", "cut", "no_such_place", "place_of"]
 
 DEFAULT = 50
 MOST = 500
@@ -26,7 +26,6 @@ _LONGEST = 4000
 _NOT_IN_QUERY = frozenset({"cursor", "limit", "fields"})
 
 T = TypeVar("T")
-T_co = TypeVar("T_co", covariant=True)
 
 
 class Place(msgspec.Struct, frozen=True, array_like=True):
@@ -45,13 +44,13 @@ class Slice(msgspec.Struct, Generic[T], frozen=True):
     """Of the whole list; None where counting would cost too much."""
 
 
-class Rows(Protocol[T_co]):
+class Rows(Protocol[T]):
     """A list that need not be in memory."""
 
     @property
     def total(self) -> int: ...
 
-    def some(self, start: int, count: int) -> list[T_co]: ...
+    def some(self, start: int, count: int) -> list[T]: ...
 
 
 class Items(Generic[T]):
@@ -166,4 +165,3 @@ def _read(cursor: str) -> Place | None:
         return msgspec.json.decode(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)), type=Place)
     except (msgspec.DecodeError, ValueError, binascii.Error):
         return None
-

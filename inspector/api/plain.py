@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
-from functools import lru_cache
+from functools import cache
 from typing import Any, get_args, get_type_hints
 
 import msgspec
@@ -54,18 +54,20 @@ def _decoded(value: Any) -> Any:
     return json.loads(bytes(value))
 
 
-@lru_cache(maxsize=None)
+@cache
 def _names_of(kind: type[Struct]) -> dict[str, str]:
     """Attribute → name in JSON: fields first, then what the struct computes."""
     computed = [
         name
         for name in dir(kind)
-        if not name.startswith("_") and isinstance(getattr(kind, name), property) and name not in _REPEATED.get(kind, ())
+        if not name.startswith("_")
+        and isinstance(getattr(kind, name), property)
+        and name not in _REPEATED.get(kind, ())
     ]
     return {name: _NAMES.get(name, name) for name in (*kind.__struct_fields__, *computed)}
 
 
-@lru_cache(maxsize=None)
+@cache
 def field_types(kind: type[Struct]) -> dict[str, Any]:
     """Name in JSON → type, of all that `plain` makes of a struct."""
     hints = get_type_hints(kind)
@@ -127,5 +129,3 @@ def _without_unset(hint: Any) -> Any:
 def _first_line(kind: type[Struct]) -> str:
     text = kind.__doc__ or ""
     return "" if text.startswith(f"{kind.__name__}(") else " ".join(text.split())
-
-

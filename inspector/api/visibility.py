@@ -17,9 +17,9 @@ from runs.access import Access
 from runs.models import Attempt, Run
 from runs.queries.compare_runs import PairRow, PairSide
 from runs.queries.everywhere import Everywhere
+from runs.queries.runs import TaskRow
 from runs.queries.task_runs import TaskAcross, TaskRun
 from runs.queries.tasks import AttemptRow, TaskText
-from runs.queries.runs import TaskRow
 
 __all__ = ["attempt_or_404", "hidden_from", "run_or_404", "visible_attempts", "visible_runs"]
 

@@ -79,7 +79,9 @@ def reference_of(schema: dict[str, Any]) -> Reference:
 
 def _operation(path: str, method: str, operation: dict[str, Any]) -> Operation:
     status, answer = next((code, each) for code, each in operation["responses"].items() if code.startswith("2"))
-    media, content = next(iter(answer.get("content", {}).items()), ("", {}))
+    contents: dict[str, Any] = answer.get("content", {})
+    media = next(iter(contents), "")
+    content: dict[str, Any] = contents.get(media, {})
     examples = content.get("examples", {})
     return Operation(
         key=f"{operation['operationId']}-{method}",
@@ -100,7 +102,9 @@ def _pretty(value: Any) -> str:
 
 def _parameter(parameter: dict[str, Any]) -> Parameter:
     schema = parameter["schema"]
-    inner = schema.get("items") or next((each for each in schema.get("anyOf", ()) if each.get("type") != "null"), schema)
+    inner = schema.get("items") or next(
+        (each for each in schema.get("anyOf", ()) if each.get("type") != "null"), schema
+    )
     several = "items" in schema
     kind = str(inner.get("type", "text"))
     choices = [str(choice) for choice in inner.get("enum", ())]

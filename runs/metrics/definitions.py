@@ -122,7 +122,7 @@ DEFINITIONS: tuple[Definition, ...] = (
     Definition(
         name="looked_like_success",
         title="looked like a success",
-        formula="failed attempts that ended cleanly, called a state-changing tool and had no error in the last response",
+        formula="failed attempts: ended cleanly, called a state-changing tool, no error in the last tool response",
         meaning="Failures that nobody would have noticed without the records.",
         source=_PAPER,
     ),

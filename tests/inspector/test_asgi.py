@@ -14,20 +14,8 @@ from django.test import Client
 from pytest_django import Settings
 
 from inspector import layers
-from inspector.asgi import (
-    FORM_FIELDS,
-    Application,
-    BodyLimit,
-    HttpOnly,
-    KeptThreads,
-    Message,
-    Receive,
-    Scope,
-    Send,
-    ThisMachineOnly,
-    build,
-    has_session,
-)
+from inspector.asgi import FORM_FIELDS, BodyLimit, HttpOnly, KeptThreads, ThisMachineOnly, build, has_session
+from inspector.layers import Application, Message, Receive, Scope, Send
 from inspector.middleware import STRICT_HEADERS
 from inspector.views.errors import SENTENCES
 from tests.inspector.server_mode import make_owner
@@ -153,7 +141,9 @@ def test_an_account_is_looked_for_once_a_request() -> None:
     assert answer_to(limited, SCOPE, parts(3 * FORM_FIELDS + 1))[0]["status"] == 413
 
 
-@pytest.mark.django_db(transaction=True)  # Django closes a connection in the middle of a transaction when it is asked again
+@pytest.mark.django_db(
+    transaction=True
+)  # Django closes a connection in the middle of a transaction when it is asked again
 def test_a_session_is_known_by_its_cookie(client: Client) -> None:
     client.force_login(make_owner())
     key = client.cookies["twentyfold_session"].value

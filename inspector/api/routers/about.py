@@ -17,9 +17,7 @@ router = Router()
 def sender(request: HttpRequest, sparse: Query[Sparse]) -> Sender:
     """Who the server takes you for, and what you may."""
     found = access(request)
-    return Sender(
-        name=found.name, evaluates=found.evaluates, writes=found.writes, administers=found.administers
-    )
+    return Sender(name=found.name, evaluates=found.evaluates, writes=found.writes, administers=found.administers)
 
 
 @operation(router, ["GET"], "/openapi.json", {200: ("application/json", {"type": "object"}, None)})

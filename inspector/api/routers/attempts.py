@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from io import BytesIO
-from typing import Annotated, Literal
+from typing import Annotated, BinaryIO, Literal, cast
 
 import msgspec
 from django.conf import settings
@@ -172,7 +172,8 @@ def pushed(request: HttpRequest, slug: str) -> HttpResponse:
         raise bad_field("Content-Type", "must be application/x-ndjson.", place="header", status=415)
     upload = push_upload(run)
     lines: list[PushLine] = []
-    body = _one_row(request) if kind == "application/json" else request
+    # A request can be read as a file.
+    body = _one_row(request) if kind == "application/json" else cast(BinaryIO, request)
     for part in push(run, upload, body, max_line=settings.MAX_LINE):
         lines += [
             PushLine(line=row.line, outcome=row.outcome, uid=row.uid, repetition=row.repetition, reason=row.reason)
@@ -198,7 +199,9 @@ def _one_row(request: HttpRequest) -> BytesIO:
     try:
         msgspec.json.decode(text, type=dict[str, msgspec.Raw])
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        raise bad_field("body", "is no JSON object. Send one row, or several as application/x-ndjson.", place="body") from None
+        raise bad_field(
+            "body", "is no JSON object. Send one row, or several as application/x-ndjson.", place="body"
+        ) from None
     # A line end within JSON stands between values only.
     return BytesIO(text.replace(b"\r", b" ").replace(b"\n", b" "))
 
@@ -329,5 +332,4 @@ def raw(request: HttpRequest, attempt_id: AttemptId) -> HttpResponse:
             "ETag": getattr(request, "_api_etag", ""),
         },
     )
-    made: HttpResponse = for_sender(response)
-    return made
+    return for_sender(response)

@@ -63,7 +63,10 @@ def _pair(base: str, candidate: str, who: Access) -> tuple[Run, Run]:
     router,
     "/compare",
     PairReport,
-    example={"run": "desk-birch", "comparison": {"lift": 0.04, "pass_at_1": {"difference": 0.04, "significant": False}}},
+    example={
+        "run": "desk-birch",
+        "comparison": {"lift": 0.04, "pass_at_1": {"difference": 0.04, "significant": False}},
+    },
 )
 def runs(request: HttpRequest, query: Query[PairQuery]) -> PairReport:
     """Two runs: the report of each, and what lies between them, as the command `report` prints it.
@@ -73,7 +76,8 @@ def runs(request: HttpRequest, query: Query[PairQuery]) -> PairReport:
     pair = _pair(query.base, query.candidate, access(request))
     inputs = [run_input(run) for run in pair]
     reports = [
-        build_report(given, error_rule=query.errors, choice=choice(run)) for run, given in zip(pair, inputs, strict=True)
+        build_report(given, error_rule=query.errors, choice=choice(run))
+        for run, given in zip(pair, inputs, strict=True)
     ]
     return build_pair(inputs[0], inputs[1], reports[0], reports[1])
 

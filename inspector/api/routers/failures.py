@@ -78,9 +78,7 @@ def _filters(query: Facets) -> FailureFilters:
 
 
 def _sorted(filters: FailureFilters, sort: str, group: Grouping) -> FailureFilters:
-    return msgspec.structs.replace(
-        filters, sort=sort.removeprefix("-"), descending=sort.startswith("-"), group=group
-    )
+    return msgspec.structs.replace(filters, sort=sort.removeprefix("-"), descending=sort.startswith("-"), group=group)
 
 
 @reads_list(router, "/failures", FailureRow, check=EVALUATORS)

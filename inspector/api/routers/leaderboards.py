@@ -37,9 +37,7 @@ def index(request: HttpRequest, query: Query[Listing]) -> Slice[BoardLink]:
 @reads(router, "/leaderboards/{slug}", BoardPage)
 def detail(request: HttpRequest, slug: str, query: Query[BoardQuery]) -> BoardPage:
     """A leaderboard: rows ranked, with their intervals and costs, and what cannot be told apart."""
-    view = BoardView(
-        order=query.order, error_rule=query.errors, weights=query.weights, with_published=query.published
-    )
+    view = BoardView(order=query.order, error_rule=query.errors, weights=query.weights, with_published=query.published)
     return board_page(slug, view, recomputed=query.recompute)
 
 

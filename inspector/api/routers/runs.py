@@ -35,7 +35,6 @@ from runs.queries.runs import (
     run_list,
     run_page,
 )
-
 from runs.queries.tasks import TaskPage, task_page
 from runs.reporting import PriceChoice, build_report
 from runs.reporting.run import RunReport

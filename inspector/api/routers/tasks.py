@@ -24,7 +24,9 @@ class TasksQuery(Listing):
 
 
 class AcrossQuery(Sparse):
-    benchmark: str = Field("", description="Where several have a task of this uid; else the first by name.", max_length=200)
+    benchmark: str = Field(
+        "", description="Where several have a task of this uid; else the first by name.", max_length=200
+    )
 
 
 class _Tasks:

@@ -49,7 +49,9 @@ class Said(Schema):
 
     model: Name = Field("", description="The model's name. Without it, and without a run, the upload asks for it.")
     benchmark: Name = Field("", description="The benchmark's name.")
-    repetitions: int | None = Field(None, description="k; without it the highest repetition + 1.", ge=1, le=MOST_REPETITIONS)
+    repetitions: int | None = Field(
+        None, description="k; without it the highest repetition + 1.", ge=1, le=MOST_REPETITIONS
+    )
     run: Name = Field("", description="The slug of the run to add to.")
 
     def wishes(self) -> Wishes:
@@ -142,29 +144,48 @@ _SENT = {
 }
 
 
+def _header(name: str, description: str, example: str, **schema: object) -> dict[str, object]:
+    described = {"type": "string", **schema}
+    return {
+        "name": name,
+        "in": "header",
+        "required": False,
+        "schema": described,
+        "example": example,
+        "description": description,
+    }
+
+
+_HEADERS = [
+    _header(
+        "Content-Range",
+        "`bytes 0-1048575/5242880`: where the body belongs in the file.",
+        "bytes 0-1048575/5242880",
+        pattern=r"^bytes [0-9]{1,15}-[0-9]{1,15}/([0-9]{1,15}|\*)$",
+    ),
+    _header(
+        "Upload-Offset",
+        "The same, in bytes before it; the body is the rest unless Upload-Complete says ?0.",
+        "1048576",
+        pattern="^[0-9]{1,15}$",
+    ),
+    _header("Upload-Complete", "?0: more comes behind this part.", "?1", enum=["?0", "?1"]),
+]
+_WAITING = {"id": 1, "state": "waiting", "file_name": "desk.birch.jsonl"}
+
+
 @operation(
     router,
     ["PUT"],
     "/uploads/{key}",
     {
-        201: ("application/json", {"$struct": UploadRow}, {"id": 1, "state": "waiting", "file_name": "desk.birch.jsonl"}),
+        201: ("application/json", {"$struct": UploadRow}, _WAITING),
         202: ("application/json", {"$struct": UploadProgress}, {"sha256": "…", "offset": 1048576, "complete": False}),
     },
     check=WRITERS,
     body=_SENT,
-    extra={
-        "parameters": [
-            {"name": "Content-Range", "in": "header", "required": False, "schema": {"type": "string", "pattern": r"^bytes [0-9]{1,15}-[0-9]{1,15}/([0-9]{1,15}|\*)$"},
-             "example": "bytes 0-1048575/5242880",
-             "description": "`bytes 0-1048575/5242880`: where the body belongs in the file."},
-            {"name": "Upload-Offset", "in": "header", "required": False, "schema": {"type": "string", "pattern": "^[0-9]{1,15}$"},
-             "example": "1048576",
-             "description": "The same, in bytes before it; the body is the rest unless Upload-Complete says ?0."},
-            {"name": "Upload-Complete", "in": "header", "required": False, "schema": {"type": "string", "enum": ["?0", "?1"]},
-             "description": "?0: more comes behind this part."},
-        ]
-    },
-)  # fmt: skip
+    extra={"parameters": _HEADERS},
+)
 def send(request: HttpRequest, key: Digest, query: Query[SendQuery]) -> HttpResponse:
     """Sends a bundle, in one go or in parts, under the SHA-256 of its bytes.
 
@@ -247,7 +268,9 @@ def _kept(path: Path, sha256: str) -> KeptFile:
     return KeptFile(name, sha256, size)
 
 
-@operation(router, ["POST"], "/uploads/{key}/answer", {200: ("application/json", {"$struct": UploadRow}, None)}, check=WRITERS)
+@operation(
+    router, ["POST"], "/uploads/{key}/answer", {200: ("application/json", {"$struct": UploadRow}, None)}, check=WRITERS
+)
 def answer(request: HttpRequest, key: Key, said: AnswerBody) -> HttpResponse:
     """Answers what an upload asked for: the model's name, or the run to add to."""
     upload = answer_upload(_found(key), said.wishes())
@@ -255,7 +278,9 @@ def answer(request: HttpRequest, key: Key, said: AnswerBody) -> HttpResponse:
     return one(request, upload_row(upload.pk))
 
 
-@operation(router, ["POST"], "/uploads/{key}/stop", {200: ("application/json", {"$struct": UploadRow}, None)}, check=WRITERS)
+@operation(
+    router, ["POST"], "/uploads/{key}/stop", {200: ("application/json", {"$struct": UploadRow}, None)}, check=WRITERS
+)
 def stop(request: HttpRequest, key: Key) -> HttpResponse:
     """Stops an upload that is not finished. What was stored stays."""
     upload = _found(key)
@@ -263,11 +288,12 @@ def stop(request: HttpRequest, key: Key) -> HttpResponse:
     return one(request, upload_row(upload.pk))
 
 
-@operation(router, ["POST"], "/uploads/{key}/retry", {200: ("application/json", {"$struct": UploadRow}, None)}, check=WRITERS)
+@operation(
+    router, ["POST"], "/uploads/{key}/retry", {200: ("application/json", {"$struct": UploadRow}, None)}, check=WRITERS
+)
 def retry(request: HttpRequest, key: Key) -> HttpResponse:
     """Puts a stopped upload back to work, from its last stored part."""
     upload = _found(key)
     retry_upload(upload)
     hint()
     return one(request, upload_row(upload.pk))
-

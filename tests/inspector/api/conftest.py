@@ -35,3 +35,8 @@ def get(client: Client) -> Get:
         return answer.json()
 
     return ask
+
+
+def text_of(answer: Any) -> bytes:
+    """The content, also of what is sent piece by piece."""
+    return b"".join(answer.streaming_content) if answer.streaming else bytes(answer.content)

@@ -11,7 +11,7 @@ from django.test import Client
 from runs.models import Attempt, Run, Upload
 from runs.queries.attempts import AttemptView, attempt_page
 from tests.factories import make_row, make_states
-from tests.inspector.api.conftest import Get
+from tests.inspector.api.conftest import Get, text_of
 from tests.stored import outcomes, store, upload_of
 
 
@@ -93,12 +93,12 @@ def test_the_row_as_it_came(client: Client, db: None) -> None:
 
 def test_a_run_taken_away_line_by_line_can_be_read_in_again(client: Client, birch: Run) -> None:
     answer = client.get(f"/api/v1/runs/{birch.slug}/attempts.ndjson", {"content": "row"})
-    rows = [json.loads(line) for line in b"".join(answer.streaming_content).splitlines()]
+    rows = [json.loads(line) for line in text_of(answer).splitlines()]
     assert (answer["Content-Type"], len(rows)) == ("application/x-ndjson", 6)
     again = upload_of(rows, run=birch.slug)
     assert (again.same, again.stored) == (6, 0)
     summaries = client.get(f"/api/v1/runs/{birch.slug}/attempts.ndjson", {"verdict": "failed"})
-    assert [json.loads(line)["verdict"] for line in b"".join(summaries.streaming_content).splitlines()] == ["failed"] * 3
+    assert [json.loads(line)["verdict"] for line in text_of(summaries).splitlines()] == ["failed"] * 3
 
 
 def test_two_attempts_side_by_side(birch: Run, get: Get) -> None:

@@ -14,6 +14,7 @@ from inspector.api import auth
 from runs.access import EVERYTHING, Access
 from runs.models import Attempt, Run
 from tests.factories import make_states
+from tests.inspector.api.conftest import text_of
 from tests.inspector.server_mode import PASSWORD, make_owner, turn_login_on
 
 BODY = json.dumps({"model": "birch", "benchmark": "desk"})
@@ -52,7 +53,8 @@ def test_a_session_reads_and_needs_the_token_against_forged_requests_to_write(db
 
 
 @pytest.mark.parametrize(
-    "headers", [{"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}, {"Referer": "https://evil.example/"}]
+    "headers",
+    [{"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}, {"Referer": "https://evil.example/"}],
 )
 def test_another_sites_page_cannot_write_where_nobody_logs_in(db: None, headers: dict[str, str]) -> None:
     client = Client(enforce_csrf_checks=True)
@@ -71,7 +73,10 @@ def test_who_may_only_read_writes_nothing(client: Client, birch: Run, monkeypatc
         client.put(f"/api/v1/uploads/{'0' * 64}", b"x"),
         client.head(f"/api/v1/uploads/{'0' * 64}"),
         client.delete("/api/v1/notes/1"),
-        *(client.post(f"/api/v1/uploads/1/{verb}", "{}", content_type="application/json") for verb in ("stop", "retry")),
+        *(
+            client.post(f"/api/v1/uploads/1/{verb}", "{}", content_type="application/json")
+            for verb in ("stop", "retry")
+        ),
     ]
     assert [answer.status_code for answer in answers] == [403] * len(answers)
 
@@ -100,7 +105,7 @@ def test_who_does_not_evaluate_gets_nothing_that_the_required_state_tells(
     golden = make_states()["required"]["rentals"][0]["status"]
     for path in opened:
         answer = client.get(f"/api/v1{path}")
-        text = (b"".join(answer.streaming_content) if answer.streaming else answer.content).decode()
+        text = text_of(answer).decode()
         assert answer.status_code == 200, path
         # The agent wrote `closed`; `returned` is what was required, and the policy names it.
         told = text.replace("A returned item is set to `returned`", "").replace("returned_at", "")
@@ -112,7 +117,11 @@ def test_who_does_not_evaluate_gets_nothing_that_the_required_state_tells(
 def test_evaluators_find_those_names(client: Client, birch: Run) -> None:
     """Else the test before would find nothing, whatever is sent."""
     pk = Attempt.objects.filter(run=birch, verdict="failed")[0].pk
-    for path, name in {f"/attempts/{pk}": "evidence", "/tasks/desk.py:test_2": "mistakes", "/attempts": "signature"}.items():
+    for path, name in {
+        f"/attempts/{pk}": "evidence",
+        "/tasks/desk.py:test_2": "mistakes",
+        "/attempts": "signature",
+    }.items():
         assert f'"{name}"' in client.get(f"/api/v1{path}").content.decode()
 
 

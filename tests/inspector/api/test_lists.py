@@ -44,7 +44,9 @@ def test_a_list_that_grows_and_shrinks_meanwhile_shows_no_item_twice(birch: Run,
     second = get("/runs", limit=1, sort="-created", cursor=first["next"])
     assert [row["slug"] for row in second["items"]] == [birch.slug]
     Run.objects.filter(pk=alder.pk).update(slug="gone")
-    assert [row["slug"] for row in get("/runs", limit=1, sort="-created", cursor=first["next"])["items"]] == [birch.slug]
+    assert [row["slug"] for row in get("/runs", limit=1, sort="-created", cursor=first["next"])["items"]] == [
+        birch.slug
+    ]
 
 
 def test_a_cursor_of_another_question_or_of_nobody_leads_nowhere(alder: Run, get: Get) -> None:

@@ -106,7 +106,9 @@ def test_two_processes_that_push_240_attempts_one_by_one_and_twice_give_the_numb
     while (upload := call(f"{server}/uploads/{sent['id']}"))["state"] != "done":
         assert time.monotonic() < end, upload
         time.sleep(0.2)
-    made = call(f"{server}/runs", "POST", json.dumps({"model": "birch", "benchmark": "desk", "slug": "pushed"}).encode())
+    made = call(
+        f"{server}/runs", "POST", json.dumps({"model": "birch", "benchmark": "desk", "slug": "pushed"}).encode()
+    )
     assert (made["slug"], made["created"]) == ("pushed", True)
 
     address = f"{server}/runs/pushed/attempts"
