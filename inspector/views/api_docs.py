@@ -64,10 +64,11 @@ def reference(request: HtmxHttpRequest) -> HttpResponse:
 
 def reference_of(schema: dict[str, Any]) -> Reference:
     """The page of a schema, in the order of its groups."""
+    components = schema["components"]["schemas"]
     groups: dict[str, list[Operation]] = {tag["name"]: [] for tag in schema["tags"]}
     for path, methods in schema["paths"].items():
         for method, operation in methods.items():
-            groups[operation["tags"][0]].append(_operation(path, method, operation))
+            groups[operation["tags"][0]].append(_operation(path, method, operation, components))
     texts = {tag["name"]: tag["description"] for tag in schema["tags"]}
     return Reference(
         version=schema["info"]["version"],
@@ -77,7 +78,7 @@ def reference_of(schema: dict[str, Any]) -> Reference:
     )
 
 
-def _operation(path: str, method: str, operation: dict[str, Any]) -> Operation:
+def _operation(path: str, method: str, operation: dict[str, Any], components: dict[str, Any]) -> Operation:
     status, answer = next((code, each) for code, each in operation["responses"].items() if code.startswith("2"))
     contents: dict[str, Any] = answer.get("content", {})
     media = next(iter(contents), "")
@@ -89,7 +90,7 @@ def _operation(path: str, method: str, operation: dict[str, Any]) -> Operation:
         path=path,
         summary=operation["summary"],
         description=operation.get("description", ""),
-        parameters=[_parameter(each) for each in operation["parameters"]],
+        parameters=[_parameter(each, components) for each in operation["parameters"]],
         bodies=list(operation.get("requestBody", {}).get("content", {})),
         gives=f"{status} {media} {_named(content.get('schema', {}))}".strip(),
         example=_pretty(examples["usual"]["value"]) if examples else "",
@@ -100,12 +101,15 @@ def _pretty(value: Any) -> str:
     return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
 
 
-def _parameter(parameter: dict[str, Any]) -> Parameter:
+def _parameter(parameter: dict[str, Any], components: dict[str, Any]) -> Parameter:
     schema = parameter["schema"]
     inner = schema.get("items") or next(
         (each for each in schema.get("anyOf", ()) if each.get("type") != "null"), schema
     )
     several = "items" in schema
+    for each in (inner, *inner.get("allOf", ())):
+        if "$ref" in each:
+            inner = components[each["$ref"].rpartition("/")[2]]
     kind = str(inner.get("type", "text"))
     choices = [str(choice) for choice in inner.get("enum", ())]
     default = schema.get("default")

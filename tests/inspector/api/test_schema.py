@@ -1,6 +1,6 @@
 """Schemathesis against a server with data: all its checks, no failure. A few examples of each operation here; more with
 
-    TWENTYFOLD_EXAMPLES=200 uv run pytest -n 0 -m schema
+TWENTYFOLD_EXAMPLES=200 uv run pytest -n 0 -m schema
 """
 
 from __future__ import annotations
