@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
 import pytest
@@ -129,3 +131,28 @@ def test_two_processes_that_push_240_attempts_one_by_one_and_twice_give_the_numb
     history = call(f"{server}/uploads")["items"]
     pushed = [entry for entry in history if entry["file_name"] == "pushed attempts"]
     assert [(entry["read"], entry["stored"], entry["same"]) for entry in pushed] == [(960, 240, 720)]
+
+
+def test_a_connection_that_breaks_is_gone_on_with(server: str, bundle: Path) -> None:
+    data = bundle.read_bytes()[:200_000]
+    digest = hashlib.sha256(data).hexdigest()
+    host = urlsplit(server)
+    head = (
+        f"PUT {host.path}/uploads/{digest} HTTP/1.1\r\nHost: {host.netloc}\r\nContent-Length: {len(data)}\r\n"
+        "Content-Type: application/octet-stream\r\n\r\n"
+    )
+    with socket.create_connection((host.hostname or "", host.port or 0)) as connection:
+        connection.sendall(head.encode() + data[:120_000])
+
+    def offset() -> int:
+        with urlopen(Request(f"{server}/uploads/{digest}", method="HEAD"), timeout=60) as answer:
+            return int(answer.headers["Upload-Offset"])
+
+    end = time.monotonic() + 60
+    while offset() < 120_000:
+        assert time.monotonic() < end, offset()
+        time.sleep(0.1)
+    address = f"{server}/uploads/{digest}?model=cedar&benchmark=desk"
+    request = Request(address, data=data[120_000:], method="PUT", headers={"Upload-Offset": "120000"})
+    with urlopen(request, timeout=60) as answer:
+        assert (answer.status, json.load(answer)["size"]) == (201, 200_000)
