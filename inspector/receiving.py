@@ -138,7 +138,8 @@ class Receiver:
                     return  # broken off: what came stays, and nobody waits for an answer
             except Refused as refusal:
                 state["refused"] = refusal
-                await pass_over(receive)
+                if not state.get("ended"):
+                    await pass_over(receive)
         else:
             # Django says to the real request what is wrong with it.
             await pass_over(receive)
@@ -173,6 +174,7 @@ async def _receive_file(scope: Scope, receive: Receive, state: MutableMapping[st
                 return False
             waiting += message.get("body", b"")
             more = bool(message.get("more_body"))
+            state["ended"] = not more
             if len(waiting) >= _BLOCK or not more:
                 await asyncio.to_thread(_write, file, bytes(waiting))
                 waiting.clear()

@@ -37,7 +37,8 @@ class Sender:
 def _refuse_forged(request: HttpRequest) -> None:
     """A page of another site can make a browser send a request, with its cookies or from its machine, but cannot give
     it a token to send along. What comes from no browser and has a token of its own cannot be forged."""
-    if request.method in _SAFE or "Authorization" in request.headers:
+    # Of the schemes only this one is never sent by a browser of its own accord.
+    if request.method in _SAFE or request.headers.get("Authorization", "").lower().startswith("bearer "):
         return
     if not any(request.headers.get(name) for name in _SIGNS_OF_A_BROWSER):
         return

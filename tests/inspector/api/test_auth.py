@@ -54,7 +54,12 @@ def test_a_session_reads_and_needs_the_token_against_forged_requests_to_write(db
 
 @pytest.mark.parametrize(
     "headers",
-    [{"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}, {"Referer": "https://evil.example/"}],
+    [
+        {"Origin": "https://evil.example"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Referer": "https://evil.example/"},
+        {"Origin": "null", "Authorization": "Basic YTpi"},
+    ],
 )
 def test_another_sites_page_cannot_write_where_nobody_logs_in(db: None, headers: dict[str, str]) -> None:
     client = Client(enforce_csrf_checks=True)

@@ -146,7 +146,7 @@ def test_what_came_before_the_connection_broke_stays(folder: Path) -> None:
     assert (site.path.read_bytes(), [method for method, _, _ in site.asked]) == (b"abcdef", ["HEAD"])
     receive_all(site, [part(b"gh", more=False)], [(b"upload-offset", b"6")])
     assert site.path.read_bytes() == b"abcdefgh"
-    assert site.asked[-1] == ("PUT", b"", {"path": site.path, "received": 8})
+    assert site.asked[-1] == ("PUT", b"", {"path": site.path, "ended": True, "received": 8})
 
 
 def test_nothing_is_written_for_who_may_not(folder: Path) -> None:
