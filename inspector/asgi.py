@@ -5,11 +5,9 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import os
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import suppress
 from threading import Thread
-from typing import Any
 
 from asgiref.sync import ThreadSensitiveContext, sync_to_async
 from django.conf import settings
@@ -20,27 +18,19 @@ from django.db import close_old_connections
 from django.http import HttpResponse, parse_cookie
 from django.utils.module_loading import import_string
 
+from inspector.layers import Application, Message, Receive, Scope, Send, pass_over
 from inspector.mcp_server.endpoint import McpBeside
 from inspector.middleware import STRICT_HEADERS
+from inspector.receiving import Receiver
 from inspector.views.errors import elsewhere, not_logged_in, too_large
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "inspector.settings")
-
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 THREADS = 16
 """Requests at a time. A slow upload holds one, and a browser at most six; a thread that nobody needs never starts."""
 
 FORM_FIELDS = 2 * 1024 * 1024
 """What a form may hold beside its files, in bytes."""
-
-
-PATIENCE = 20.0
-"""Seconds for which the rest of a body that is too large is passed over, so that its sender sees the answer."""
 
 
 WARM_UP_AFTER = 1.0
@@ -167,17 +157,6 @@ def is_loopback(host: str) -> bool:
     return (mapped or address).is_loopback
 
 
-async def pass_over(receive: Receive) -> None:
-    """Reads what is still on its way and keeps nothing of it, for a while.
-
-    A browser that is cut off while it sends never looks at the answer.
-    """
-    with suppress(TimeoutError):
-        async with asyncio.timeout(PATIENCE):
-            while (message := await receive())["type"] == "http.request" and message.get("more_body"):
-                pass
-
-
 async def answer(send: Send, response: HttpResponse) -> None:
     """An answer of ours before there is a request."""
     named = {**dict(response.items()), **STRICT_HEADERS, "Content-Length": str(len(response.content))}
@@ -258,7 +237,7 @@ def warm_up() -> None:
 def build() -> Application:
     """All layers, for the mode that the settings say."""
     pages: Application = get_asgi_application()  # type: ignore[assignment]  # Django types a narrower message
-    threads, limit = KeptThreads(pages, THREADS), settings.UPLOAD_LIMIT + FORM_FIELDS
+    threads, limit = Receiver(KeptThreads(pages, THREADS)), settings.UPLOAD_LIMIT + FORM_FIELDS
     if settings.AUTH_REQUIRED:
         beside = McpBeside(BodyLimit(threads, limit, has_session))
         return WarmsUp(HttpOnly(beside, beside.close), warm_up)

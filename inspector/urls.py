@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import URLPattern, URLResolver, path
 
 from inspector.account_urls import account_routes
+from inspector.api.urls import api_routes
 from inspector.compare_urls import comparison_routes
 from inspector.failure_urls import failure_routes
 from inspector.views import attempts, errors, health, leaderboards, login, prices, runs, share, sharing, tasks, uploads
@@ -14,6 +15,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("login/", login.login, name="login"),
     path("logout/", login.logout, name="logout"),
     *account_routes,
+    *api_routes,
     *comparison_routes,
     # runs
     path("", runs.index, name="runs"),

@@ -17,6 +17,7 @@ from inspector.http import HtmxHttpRequest
 from runs.access import NOBODY
 
 API = "/api/"
+API_REFERENCE = "/api/v1/docs"
 
 
 class LoginWall:
@@ -53,8 +54,8 @@ def is_open(path: str) -> bool:
 
 
 def is_api(path: str) -> bool:
-    """Whether programs with a token are answered here."""
-    return path.startswith(API)
+    """Whether programs with a token are answered here. The reference of the API is a page like others."""
+    return path.startswith(API) and path != API_REFERENCE
 
 
 def _browses(request: HttpRequest) -> bool:

@@ -96,7 +96,8 @@ class _Plan:
         self.moved: list[Attempt] = []
         """Stored rows of this upload that stand on an earlier line too."""
 
-    def place(self, row: PreparedRow) -> None:
+    def place(self, row: PreparedRow) -> Outcome | None:
+        """None: nothing was there yet."""
         report = self.report
         report.read += 1
         self.problems += [
@@ -107,14 +108,15 @@ class _Plan:
         incoming = Placed(row.digest, row.verdict, self.upload.pk, row.line, row.tried)
         if (*spot, row.digest) in self.past:
             report.same += 1
-            return
+            return Outcome.SAME
         seat = self.seats.get(spot)
         if seat is None:
             report.stored += 1
             report.count(row.verdict)
             self._seat(spot, incoming, row)
-            return
-        match decide(seat.placed, incoming):
+            return None
+        outcome = decide(seat.placed, incoming)
+        match outcome:
             case Outcome.SAME:
                 report.same += 1
                 self._see_again(seat, row)
@@ -137,6 +139,7 @@ class _Plan:
                 if seat.stored is not None:
                     self.displaced.append(seat.stored)
                 self._seat(spot, incoming, row)
+        return outcome
 
     def _see_again(self, seat: _Seat, row: PreparedRow) -> None:
         """A stored row that this upload holds too counts for it once."""
@@ -192,8 +195,9 @@ def store_chunk(
     rows: Sequence[PreparedRow | Problem],
     *,
     fence: Callable[[], bool] = lambda: True,
+    told: Callable[[PreparedRow, Outcome | None], None] = lambda row, outcome: None,
 ) -> ChunkReport | None:
-    """Stores the rows of one chunk in one transaction and returns what became of them.
+    """Stores the rows of one chunk in one transaction and returns what became of them; `told` hears it of each row.
 
     `fence` runs first inside the transaction; where it returns False another worker has the chunk, nothing is written
     and None returned.
@@ -207,7 +211,7 @@ def store_chunk(
         lock_tallies(run, touched)
         plan = _Plan(upload, *_seats(run, tasks, prepared))
         for row in prepared:
-            plan.place(row)
+            told(row, plan.place(row))
         _write(run, reader, tasks, plan)
         recount(run, touched)
         rejected = [row for row in rows if isinstance(row, Problem)]

@@ -31,9 +31,10 @@ from runs.records import BundleHeader
 from runs.targets import check_said, known_run, run_named
 
 __all__ = [
-    "BY_HAND", "STANDARD_INPUT", "KeptFile", "Wishes", "accept_upload", "answer_upload", "begin", "blocks_of",
-    "chunk_folder", "forget_chunks", "forget_files", "hash_stream", "header_of", "keep_file", "kind_of", "limits",
-    "new_upload", "open_upload", "read_header", "retry_upload", "stop_upload", "suggestion_for", "upload_warnings",
+    "BY_HAND", "STANDARD_INPUT", "KeptFile", "Wishes", "accept_kept", "accept_upload", "answer_upload", "begin",
+    "blocks_of", "chunk_folder", "forget_chunks", "forget_files", "hash_stream", "header_of", "keep_file", "kind_of",
+    "limits", "new_upload", "open_upload", "read_header", "retry_upload", "stop_upload", "suggestion_for",
+    "upload_warnings",
 ]  # fmt: skip
 
 STANDARD_INPUT = "standard input"
@@ -177,7 +178,19 @@ def accept_upload(
 
     The caller sends a hint to the workers (`runs.tasks.work.delay_on_commit()`) when its state is `waiting`.
     """
-    kept = keep_file(blocks)
+    return accept_kept(file_name, keep_file(blocks), companion=companion, wishes=wishes, is_demo=is_demo, access=access)
+
+
+def accept_kept(
+    file_name: str,
+    kept: KeptFile,
+    *,
+    companion: bytes | None = None,
+    wishes: Wishes | None = None,
+    is_demo: bool = False,
+    access: Access,
+) -> Upload:
+    """The same for a file that lies in the folder of uploads already. Where it is refused, the file goes."""
     try:
         upload = new_upload(file_name, kept, companion=companion, wishes=wishes, is_demo=is_demo, access=access)
     except IngestError:

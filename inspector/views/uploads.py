@@ -74,7 +74,7 @@ def _accept(files: list[UploadedFile], wishes: Wishes, access: Access) -> tuple[
             problems.append(f"{file.name!r}: {error}")
             continue
         if upload.state == UploadState.WAITING:
-            _hint()
+            hint()
         stored.append(upload)
     return stored, problems
 
@@ -126,7 +126,7 @@ def answer(request: HtmxHttpRequest, pk: int) -> HttpResponse:
         except RunsError as error:
             form.add_error(None, str(error))
         else:
-            _hint()
+            hint()
             return _after(request, pk)
     return _one(request, pk, form)
 
@@ -146,7 +146,7 @@ def retry(request: HtmxHttpRequest, pk: int) -> HttpResponse:
         retry_upload(upload)
     except RunsError as error:
         return _refused(request, [str(error)], UploadForm())
-    _hint()
+    hint()
     return _after(request, pk)
 
 
@@ -168,7 +168,7 @@ def _after(request: HtmxHttpRequest, pk: int) -> HttpResponse:
     return _one(request, pk) if wants_part(request) else redirect_to(request, "uploads")
 
 
-def _hint() -> None:
+def hint() -> None:
     """Tells the workers that something waits. Where the broker is away, their next sweep finds it."""
     try:
         work.delay()

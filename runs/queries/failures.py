@@ -20,7 +20,7 @@ from runs.queries.tasks import FirstEffect
 from runs.querysets import visible_runs
 from runs.transcripts import parse_query
 
-__all__ = ["FacetChoice", "FacetList", "FailureGroup", "FailurePage", "failed_rows", "failure_page"]
+__all__ = ["FacetChoice", "FacetList", "FailedList", "FailureGroup", "FailurePage", "failed_rows", "failure_page"]
 
 ROWS_PER_PAGE = 25
 GROUPS_PER_PAGE = 10
@@ -192,6 +192,28 @@ def failed_rows(filters: FailureFilters, *, access: Access) -> Iterator[FailureR
         found = failure_rows(ids, parse_query(filters.text), _asked_for(filters), access=access)
         rows = _with_copies(index, found)
         yield from (rows[pk] for pk in ids if pk in rows)
+
+
+class FailedList:
+    """The failures that fit in the list's order, of which any part can be read. Three queries a part."""
+
+    def __init__(self, filters: FailureFilters, *, access: Access) -> None:
+        index, selection = _selection(filters, access)
+        self._index = index
+        self._access = access
+        self._filters = filters
+        self._ids = index.ids[index.order(selection.mask, filters.sort, descending=filters.descending)]
+
+    @property
+    def total(self) -> int:
+        return len(self._ids)
+
+    def some(self, start: int, count: int) -> list[FailureRow]:
+        """Up to `count` of them. One that was deleted meanwhile is left out."""
+        ids = self._ids[start : start + count].tolist()
+        query, first = parse_query(self._filters.text), _asked_for(self._filters)
+        rows = _with_copies(self._index, failure_rows(ids, query, first, access=self._access))
+        return [rows[pk] for pk in ids if pk in rows]
 
 
 def _selection(filters: FailureFilters, access: Access) -> tuple[FailureIndex, Selection]:

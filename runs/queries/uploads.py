@@ -20,7 +20,10 @@ from runs.queries.paging import Page, page_of
 from runs.querysets import for_evaluators, visible_runs, visible_uploads
 from runs.uploads import suggestion_for, upload_warnings
 
-__all__ = ["Problem", "UploadList", "UploadRow", "problem_rows", "reading_now", "upload_list", "upload_row"]
+__all__ = [
+    "Problem", "UploadList", "UploadRow", "problem_rows", "reading_now", "upload_list", "upload_row", "upload_rows",
+    "uploads_total",
+]  # fmt: skip
 
 PAGE_SIZE = 25
 ACTIVE_LIMIT = 100
@@ -171,6 +174,16 @@ def upload_row(pk: int, *, access: Access) -> UploadRow:
     if upload is None:
         raise Http404
     return _rows([upload], PROBLEMS_ON_PAGE)[0]
+
+
+def uploads_total(*, access: Access) -> int:
+    for_evaluators(access)
+    return Upload.objects.filter(visible_uploads(access)).count()
+
+
+def upload_rows(start: int, count: int, *, access: Access) -> list[UploadRow]:
+    """A part of all uploads, the latest first, each with its first problems."""
+    return _rows(list(_uploads(access)[start : start + count]), PROBLEMS_IN_LIST)
 
 
 def run_choices(limit: int = 200, *, access: Access) -> list[RunChoice]:

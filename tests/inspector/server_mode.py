@@ -51,4 +51,8 @@ VALUES = {"slug": "birch-on-desk", "uid": "a.py:test", "int": "1", "str": "requi
 
 def addresses() -> dict[str, str]:
     """Each route's pattern → an address of it."""
-    return {pattern: re.sub(r"<([^:>]+):[^>]+>", lambda found: VALUES[found[1]], pattern) for _, pattern in routes()}
+    typed = {
+        pattern: re.sub(r"<([^:>]+):[^>]+>", lambda found: VALUES[str(found[1])], pattern) for _, pattern in routes()
+    }
+    # A parameter without a converter takes any text without a slash; `^` begins a pattern of regular expressions.
+    return {pattern: re.sub(r"<[^>]+>", "1", address).replace("^", "") for pattern, address in typed.items()}

@@ -13,22 +13,9 @@ from asgiref.sync import sync_to_async
 from django.test import Client
 from pytest_django import Settings
 
-from inspector import asgi
-from inspector.asgi import (
-    FORM_FIELDS,
-    Application,
-    BodyLimit,
-    HttpOnly,
-    KeptThreads,
-    Message,
-    Receive,
-    Scope,
-    Send,
-    ThisMachineOnly,
-    WarmsUp,
-    build,
-    has_session,
-)
+from inspector import layers
+from inspector.asgi import FORM_FIELDS, BodyLimit, HttpOnly, KeptThreads, ThisMachineOnly, WarmsUp, build, has_session
+from inspector.layers import Application, Message, Receive, Scope, Send
 from inspector.middleware import STRICT_HEADERS
 from inspector.views.errors import SENTENCES
 from inspector.warming import warm_up
@@ -107,7 +94,7 @@ def test_a_body_that_turns_out_too_large_is_refused_on_the_way() -> None:
 
 
 def test_a_sender_that_never_ends_is_waited_for_a_while_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asgi, "PATIENCE", 0.05)
+    monkeypatch.setattr(layers, "PATIENCE", 0.05)
 
     async def endless() -> Message:
         await asyncio.sleep(0.01)

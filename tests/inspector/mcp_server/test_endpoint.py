@@ -7,7 +7,7 @@ import json
 import pytest
 from pytest_django import Settings
 
-from inspector.asgi import Message, Receive, Scope, Send
+from inspector.layers import Message, Receive, Scope, Send
 from inspector.mcp_server import auth
 from inspector.mcp_server.auth import SCOPE_KEY, access_of_request
 from inspector.mcp_server.endpoint import McpBeside, refusal

@@ -1,0 +1,87 @@
+"""Who asks, and whether they may: every operation begins here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.conf import settings
+from django.http import HttpRequest
+from ninja.utils import check_csrf
+
+from inspector.access import access_of, bearer_token, has_new_password
+from inspector.api.errors import FieldError, Problem
+from inspector.ratelimit import take_turn
+from runs.access import Access
+
+__all__ = ["Sender", "access", "needs"]
+
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+_SIGNS_OF_A_BROWSER = ("Cookie", "Origin", "Referer", "Sec-Fetch-Site")
+
+
+class Sender:
+    """An account that is logged in, or a token; nobody has to be either where no login is required."""
+
+    def __call__(self, request: HttpRequest) -> Access:
+        """Raises `Problem` 429 for who asks too often, 401 for a stranger, and 403 for a
+        browser's write without the token against forged requests."""
+        _refuse_forged(request)
+        if settings.AUTH_REQUIRED:
+            turn = take_turn(request)
+            if not turn.allowed:
+                raise Problem(429, turn.sentence, headers=turn.headers)
+        found = access_of(request)
+        if settings.AUTH_REQUIRED and found.user is None:
+            raise Problem(
+                401,
+                "Send an API token in the header Authorization (Bearer ...), or log in.",
+                headers={"WWW-Authenticate": "Bearer"},
+            )
+        if bearer_token(request) is None and settings.AUTH_REQUIRED and has_new_password(request):
+            raise Problem(403, "Choose a password of your own first, on the page /account/.")
+        return found
+
+
+def _refuse_forged(request: HttpRequest) -> None:
+    """A page of another site can make a browser send a request, with its cookies or from its machine, but cannot give
+    it a token to send along. What comes from no browser and has a token of its own cannot be forged."""
+    # Of the schemes only this one is never sent by a browser of its own accord.
+    if request.method in _SAFE or request.headers.get("Authorization", "").lower().startswith("bearer "):
+        return
+    if not any(request.headers.get(name) for name in _SIGNS_OF_A_BROWSER):
+        return
+    if check_csrf(request) is not None:
+        raise Problem(
+            403,
+            "A browser has to send the header X-CSRFToken with a request that changes something, from a page of this "
+            "server. A program sends no cookies, and an API token where a login is required.",
+            [FieldError("X-CSRFToken", "header", "is missing or not the one of this browser.")],
+        )
+
+
+def access(request: HttpRequest) -> Access:
+    """What the sender may, as found when the request came in."""
+    found: Access = request.auth  # type: ignore[attr-defined]  # set by ninja
+    return found
+
+
+_WORDS = {
+    "evaluates": "This shows what the required state tells. It needs the role evaluator, and a token with the scope "
+    "evaluate.",
+    "writes": "This changes something. It needs the role evaluator, and a token with the scope write.",
+    "administers": "This needs the role admin, and a token with the scope admin.",
+}
+
+
+def needs(**what: bool) -> Callable[[HttpRequest], None]:
+    """A condition for an operation: `needs(evaluates=True)`. Raises `Problem` 403 with what is missing."""
+    wanted = [name for name, on in what.items() if on]
+    assert set(wanted) <= _WORDS.keys()
+
+    def check(request: HttpRequest) -> None:
+        found = access(request)
+        for name in wanted:
+            if not getattr(found, name):
+                raise Problem(403, _WORDS[name])
+
+    return check

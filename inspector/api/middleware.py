@@ -1,0 +1,42 @@
+"""Refusals that are made outside the operations (a wrong method, a foreign host), as problems."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+
+from inspector.api.errors import MEDIA_TYPE, Problem, answer
+
+__all__ = ["api_problems"]
+
+_PREFIX = "/api/"
+_SENTENCES = {
+    400: "The request could not be understood.",
+    403: "This was refused.",
+    404: "There is nothing at this address. What there is stands in /api/v1/openapi.json.",
+    405: "The address is there, and does not take this method. The header Allow names those that it takes.",
+    413: "The body is larger than this server takes.",
+    500: "The answer could not be made. The server's log says why.",
+}
+_KEPT = ("Allow", "Retry-After", "WWW-Authenticate")
+
+
+def api_problems(
+    get_response: Callable[[HttpRequest], HttpResponseBase],
+) -> Callable[[HttpRequest], HttpResponseBase]:
+    def middleware(request: HttpRequest) -> HttpResponseBase:
+        if not request.path_info.startswith(_PREFIX) or request.path_info == "/api/v1/docs":
+            return get_response(request)
+        if request.method == "HEAD" and "/uploads/" not in request.path_info:
+            # Where an operation gives something, what it would give can be asked about.
+            request.method = "GET"
+        response = get_response(request)
+        if response.status_code < 400 or response.headers.get("Content-Type", "").startswith(MEDIA_TYPE):
+            return response
+        detail = _SENTENCES.get(response.status_code, "The request was refused.")
+        headers = {name: response.headers[name] for name in _KEPT if name in response.headers}
+        return answer(Problem(response.status_code, detail, headers=headers))
+
+    return middleware

@@ -1,0 +1,134 @@
+"""`/api/v1/docs`: the API described operation by operation, with a form to try each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from django.http import HttpResponse
+from django.views.decorators.http import require_safe
+
+from inspector.access import viewers_too
+from inspector.http import HtmxHttpRequest, render_page
+
+__all__ = ["Reference", "reference", "reference_of"]
+
+
+class Parameter(msgspec.Struct, frozen=True, kw_only=True):
+    name: str
+    place: str
+    """`path`, `query` or `header`."""
+    kind: str
+    required: bool
+    description: str
+    choices: list[str]
+    default: str
+
+
+class Operation(msgspec.Struct, frozen=True, kw_only=True):
+    key: str
+    method: str
+    path: str
+    summary: str
+    description: str
+    parameters: list[Parameter]
+    bodies: list[str]
+    """Media types that it takes."""
+    gives: str
+    example: str
+
+    @property
+    def reads(self) -> bool:
+        return self.method == "GET"
+
+
+class Group(msgspec.Struct, frozen=True):
+    name: str
+    description: str
+    operations: list[Operation]
+
+
+class Reference(msgspec.Struct, frozen=True, kw_only=True):
+    version: str
+    description: str
+    groups: list[Group]
+    count: int
+
+
+@viewers_too
+@require_safe
+def reference(request: HtmxHttpRequest) -> HttpResponse:
+    # The operations know of views' helpers; the page is of them all.
+    from inspector.api.app import api  # noqa: PLC0415
+
+    return render_page(request, "api/reference.html", {"page": reference_of(api.get_openapi_schema())})
+
+
+def reference_of(schema: dict[str, Any]) -> Reference:
+    """The page of a schema, in the order of its groups."""
+    components = schema["components"]["schemas"]
+    groups: dict[str, list[Operation]] = {tag["name"]: [] for tag in schema["tags"]}
+    for path, methods in schema["paths"].items():
+        for method, operation in methods.items():
+            groups[operation["tags"][0]].append(_operation(path, method, operation, components))
+    texts = {tag["name"]: tag["description"] for tag in schema["tags"]}
+    return Reference(
+        version=schema["info"]["version"],
+        description=schema["info"]["description"],
+        groups=[Group(name, texts[name], operations) for name, operations in groups.items() if operations],
+        count=sum(map(len, groups.values())),
+    )
+
+
+def _operation(path: str, method: str, operation: dict[str, Any], components: dict[str, Any]) -> Operation:
+    status, answer = next((code, each) for code, each in operation["responses"].items() if code.startswith("2"))
+    contents: dict[str, Any] = answer.get("content", {})
+    media = next(iter(contents), "")
+    content: dict[str, Any] = contents.get(media, {})
+    examples = content.get("examples", {})
+    return Operation(
+        key=f"{operation['operationId']}-{method}",
+        method=method.upper(),
+        path=path,
+        summary=operation["summary"],
+        description=operation.get("description", ""),
+        parameters=[_parameter(each, components) for each in operation["parameters"]],
+        bodies=list(operation.get("requestBody", {}).get("content", {})),
+        gives=f"{status} {media} {_named(content.get('schema', {}))}".strip(),
+        example=_pretty(examples["usual"]["value"]) if examples else "",
+    )
+
+
+def _pretty(value: Any) -> str:
+    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+
+
+def _parameter(parameter: dict[str, Any], components: dict[str, Any]) -> Parameter:
+    schema = parameter["schema"]
+    inner = schema.get("items") or next(
+        (each for each in schema.get("anyOf", ()) if each.get("type") != "null"), schema
+    )
+    several = "items" in schema
+    for each in (inner, *inner.get("allOf", ())):
+        if "$ref" in each:
+            inner = components[each["$ref"].rpartition("/")[2]]
+    kind = str(inner.get("type", "text"))
+    choices = [str(choice) for choice in inner.get("enum", ())]
+    default = schema.get("default")
+    return Parameter(
+        name=parameter["name"],
+        place=parameter["in"],
+        kind=f"{kind}, several" if several else kind,
+        required=parameter["required"],
+        description=parameter.get("description", ""),
+        choices=choices,
+        default="" if default in (None, [], "") else str(default),
+    )
+
+
+def _named(schema: dict[str, Any]) -> str:
+    """What a schema is of: a component's name, or a list of such."""
+    if "$ref" in schema:
+        return str(schema["$ref"]).rpartition("/")[2].rpartition(".")[2]
+    items = schema.get("properties", {}).get("items", {}).get("items", {})
+    return f"list of {_named(items)}" if "$ref" in items else ""

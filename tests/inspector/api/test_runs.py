@@ -1,0 +1,105 @@
+"""`/api/v1/runs`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from runs.access import EVERYTHING
+from runs.models import Run, Upload
+from runs.queries.run_grid import GridView, run_grid
+from runs.queries.runs import RunFilters, TaskFilters, run_list, run_page
+from tests.inspector.api.conftest import Get
+from tests.stored import outcomes, store
+
+
+def post(client: Client, **said: Any) -> Any:
+    return client.post("/api/v1/runs", json.dumps(said), content_type="application/json")
+
+
+def test_the_list_says_what_the_page_says(birch: Run, alder: Run, get: Get) -> None:
+    page = run_list(RunFilters(), access=EVERYTHING)
+    found = get("/runs", sort="-created")["items"]
+    assert [row["slug"] for row in found] == [row.slug for row in page.rows]
+    for row, shown in zip(found, page.rows, strict=True):
+        assert row["numbers"]["pass_at_1"] == shown.numbers.pass_at_1
+        assert row["numbers"]["recorded"] == shown.numbers.recorded
+        assert (row["worth"]["figures"]["all_k"]["count"], row["numbers"]["always"]) == (
+            shown.worth.figures.all_k.count if shown.worth else None,
+            shown.numbers.always,
+        )
+
+
+def test_the_list_takes_as_many_queries_for_one_run_as_for_three(
+    get: Get, db: None, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    store(outcomes("a.py:t", "pf"))
+    get("/runs")
+    with django_assert_max_num_queries(8):
+        get("/runs")
+    for model in ("b", "c"):
+        store(outcomes("a.py:t", "pf"), model=model)
+    get("/runs")
+    with django_assert_max_num_queries(8):
+        assert len(get("/runs")["items"]) == 3
+
+
+def test_one_run_its_tasks_and_its_grid_are_those_of_its_page(birch: Run, get: Get) -> None:
+    page = run_page(birch.slug, TaskFilters(), access=EVERYTHING)
+    detail = get(f"/runs/{birch.slug}")
+    assert detail["numbers"]["passed"] == page.numbers.passed == 2
+    assert detail["worth"]["figures"]["pass_at_1"]["value"] == page.figures.pass_at_1.value
+    assert [choice["count"] for choice in detail["classes"]] == [choice.count for choice in page.kinds]
+    tasks = get(f"/runs/{birch.slug}/tasks")["items"]
+    assert [(row["uid"], row["verdicts"], row["differences"]) for row in tasks] == [
+        (row.uid, row.verdicts, row.differences) for row in page.tasks
+    ]
+    assert [row["uid"] for row in get(f"/runs/{birch.slug}/tasks", show="never")["items"]] == ["desk.py:test_2"]
+    grid = run_grid(birch.slug, GridView(), access=EVERYTHING)
+    assert [task["cells"] for task in get(f"/runs/{birch.slug}/grid")["bands"][0]["tasks"]] == [
+        task.cells for task in grid.bands[0].tasks
+    ]
+    task = get(f"/runs/{birch.slug}/tasks/desk.py:test_2")
+    assert [row["verdict"] for row in task["strip"]] == ["failed", "failed", "error"]
+
+
+def test_the_report_is_that_of_the_command(birch: Run, get: Get, capsys: pytest.CaptureFixture[str]) -> None:
+    from django.core.management import call_command  # noqa: PLC0415
+
+    call_command("report", birch.slug, json=True)
+    assert get(f"/runs/{birch.slug}/report") == json.loads(capsys.readouterr().out)
+    assert get(f"/runs/{birch.slug}/report", errors="excluded")["pass_at"]["1"] == 2 / 5
+
+
+def test_the_failures_of_a_run(birch: Run, get: Get) -> None:
+    found = get(f"/runs/{birch.slug}/failures")
+    assert (found["claims"]["failed"], found["error_count"]) == (3, 1)
+
+
+def test_a_run_is_made_to_push_to(client: Client, db: None) -> None:
+    made = post(client, model="birch", benchmark="desk", repetitions=20, slug="nightly", provider="own")
+    assert (made.status_code, made["Location"]) == (201, "/api/v1/runs/nightly")
+    assert made.json() == {"slug": "nightly", "model": "birch", "benchmark": "desk", "repetitions": 20, "created": True}
+    again = post(client, model="birch", benchmark="desk", slug="nightly")
+    assert (again.status_code, again.json()["created"], Run.objects.count()) == (200, False, 1)
+    assert post(client, model="elm", benchmark="desk", slug="nightly").status_code == 409
+    assert post(client, model="birch", benchmark="desk").json()["slug"] == "desk-birch"
+    assert list(Upload.objects.values_list("file_name", flat=True)) == ["pushed attempts"] * 2
+
+
+@pytest.mark.parametrize(
+    ("said", "field"),
+    [
+        ({"benchmark": "desk"}, "model"),
+        ({"model": "m", "benchmark": "d", "repetitions": 0}, "repetitions"),
+        ({"model": "m", "benchmark": "d", "slug": "a b"}, "slug"),
+        ({"model": "m", "benchmark": "d", "modle": "x"}, "modle"),
+    ],
+)
+def test_a_run_that_cannot_be_made(client: Client, db: None, said: dict[str, Any], field: str) -> None:
+    refused = post(client, **said)
+    assert (refused.status_code, refused.json()["errors"][0]["field"], Run.objects.count()) == (422, field, 0)

@@ -1,0 +1,162 @@
+"""`/api/v1/uploads`: bundles that programs send."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+from pytest_django import Settings
+
+from inspector.layers import Message, Scope
+from inspector.receiving import STATE, Receiver, Refused, Wanted, offset_of, open_part, part_path
+from runs.models import Chunk, Run, Upload
+from tests.factories import make_row
+from tests.inspector.api.conftest import Get
+from tests.stored import outcomes, upload_of
+
+DATA = b"".join(json.dumps(row).encode() + b"\n" for row in outcomes("desk.py:test_1", "pf"))
+DIGEST = hashlib.sha256(DATA).hexdigest()
+ADDRESS = f"/api/v1/uploads/{DIGEST}"
+
+
+@pytest.fixture(autouse=True)
+def folder(settings: Settings, tmp_path: Path) -> Path:
+    settings.UPLOADS_DIR = tmp_path
+    return tmp_path
+
+
+def put(client: Client, body: bytes, query: str = "?model=birch&benchmark=desk", **headers: str) -> Any:
+    return client.put(
+        ADDRESS + query, body, content_type="application/octet-stream",
+        headers={name.replace("_", "-"): value for name, value in headers.items()},
+    )  # fmt: skip
+
+
+def test_a_bundle_in_one_go(client: Client, db: None, get: Get, folder: Path) -> None:
+    answer = put(client, DATA, "?name=desk.birch.jsonl&model=birch&repetitions=2")
+    assert (answer.status_code, answer.json()["state"]) == (201, "waiting")
+    upload = Upload.objects.get()
+    assert answer["Location"] == f"/api/v1/uploads/{upload.pk}"
+    assert (upload.sha256, upload.size, upload.model, upload.benchmark, upload.repetitions) == (
+        DIGEST, len(DATA), "birch", "desk", 2,
+    )  # fmt: skip
+    assert (folder / upload.path).read_bytes() == DATA
+    assert list(folder.glob("*.part")) == []
+    assert Chunk.objects.count() == 1  # the workers' first piece of work
+    assert get(f"/uploads/{upload.pk}") == get(f"/uploads/{DIGEST}")
+    head = client.head(ADDRESS)
+    assert (head["Upload-Offset"], head["Upload-Complete"]) == (str(len(DATA)), "?1")
+
+
+def test_a_bundle_in_parts_gone_on_with_where_it_stopped(client: Client, db: None) -> None:
+    size = len(DATA)
+    first = put(client, DATA[:100], Content_Range=f"bytes 0-99/{size}")
+    assert (first.status_code, first["Upload-Offset"]) == (202, "100")
+    assert client.head(ADDRESS)["Upload-Offset"] == "100"
+    wrong = put(client, DATA[50:], Content_Range=f"bytes 50-{size - 1}/{size}")
+    assert (wrong.status_code, wrong["Upload-Offset"]) == (409, "100")
+    second = put(client, DATA[100:150], Upload_Offset="100", Upload_Complete="?0")
+    assert (second.status_code, second.json()["offset"]) == (202, 150)
+    last = put(client, DATA[150:], Upload_Offset="150")
+    assert (last.status_code, Upload.objects.get().size) == (201, size)
+
+
+def test_bytes_that_are_not_those_of_the_address_are_not_kept(client: Client, db: None, folder: Path) -> None:
+    answer = put(client, DATA + b"more")
+    assert (answer.status_code, answer["Upload-Offset"], list(folder.iterdir())) == (409, "0", [])
+    assert hashlib.sha256(DATA + b"more").hexdigest() in answer.json()["detail"]
+    assert client.put("/api/v1/uploads/nodigest", b"x").json()["errors"][0]["field"] == "key"
+
+
+def test_a_file_that_is_too_large(client: Client, db: None, settings: Settings, folder: Path) -> None:
+    settings.UPLOAD_LIMIT = 1000
+    assert put(client, DATA).status_code == 413
+    assert sum(path.stat().st_size for path in folder.iterdir()) == 0
+
+
+def test_an_upload_asks_is_answered_stopped_and_tried_again(client: Client, db: None, get: Get) -> None:
+    asking = put(client, DATA, "").json()
+    assert asking["state"] == "asking"
+
+    def post(verb: str, status: int = 200, **said: Any) -> Any:
+        answer = client.post(f"/api/v1/uploads/{asking['id']}/{verb}", json.dumps(said), "application/json")
+        assert answer.status_code == status, answer.content
+        return answer.json()
+
+    assert post("answer", 409)["detail"].startswith("The model's name is missing")
+    assert post("answer", model="birch", benchmark="desk")["state"] == "waiting"
+    assert post("stop")["state"] == "stopped"
+    assert post("retry")["state"] == "waiting"
+    assert [row["id"] for row in get("/uploads")["items"]] == [asking["id"]]
+
+
+def test_lines_that_were_not_stored(birch: Run, get: Get) -> None:
+    upload = upload_of([make_row(uid="desk.py:test_1", outcome="failed"), {"uid": "x"}], run=birch.slug)
+    found = get(f"/uploads/{upload.pk}/lines")["items"]
+    assert [(row["line"], row["kind"]) for row in found] == [(1, "conflict"), (2, "rejected")]
+
+
+# --- The layer that takes the bodies off ------------------------------------------------------------------------------
+
+
+class Site:
+    """Stands for Django: says where the file is, and notes what it is asked."""
+
+    def __init__(self, path: Path, status: int = 200) -> None:
+        self.path = path
+        self.status = status
+        self.asked: list[tuple[str, bytes, dict[str, Any]]] = []
+
+    async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
+        if scope["method"] == "HEAD" and self.status == 200:
+            scope[STATE]["path"] = self.path
+        body = (await receive())["body"]
+        self.asked.append((scope["method"], body, dict(scope[STATE])))
+        await send({"type": "http.response.start", "status": self.status, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+
+def receive_all(site: Site, messages: list[Message], headers: list[tuple[bytes, bytes]] | None = None) -> list[Message]:
+    sent: list[Message] = []
+    waiting = iter(messages)
+
+    async def receive() -> Message:
+        return next(waiting)
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "method": "PUT", "path": ADDRESS, "query_string": b"model=x", "headers": headers or []}
+    asyncio.run(Receiver(site)(scope, receive, send))
+    return sent
+
+
+def part(body: bytes, *, more: bool) -> Message:
+    return {"type": "http.request", "body": body, "more_body": more}
+
+
+def test_what_came_before_the_connection_broke_stays(folder: Path) -> None:
+    site = Site(part_path(DIGEST, None))
+    assert receive_all(site, [part(b"abc", more=True), part(b"def", more=True), {"type": "http.disconnect"}]) == []
+    assert (site.path.read_bytes(), [method for method, _, _ in site.asked]) == (b"abcdef", ["HEAD"])
+    receive_all(site, [part(b"gh", more=False)], [(b"upload-offset", b"6")])
+    assert site.path.read_bytes() == b"abcdefgh"
+    assert site.asked[-1] == ("PUT", b"", {"path": site.path, "ended": True, "received": 8})
+
+
+def test_nothing_is_written_for_who_may_not(folder: Path) -> None:
+    site = Site(part_path(DIGEST, None), status=403)
+    receive_all(site, [part(b"abc", more=False)])
+    assert (list(folder.iterdir()), [method for method, _, _ in site.asked]) == ([], ["HEAD", "PUT"])
+
+
+def test_two_requests_cannot_write_one_file_at_once(folder: Path) -> None:
+    path = part_path(DIGEST, None)
+    with open_part(path, Wanted()), pytest.raises(Refused) as refused:
+        open_part(path, Wanted())
+    assert (refused.value.status, offset_of(path)) == (409, 0)
