@@ -21,8 +21,8 @@ from runs.records import AttemptRecord, GradedAttempt, Raw
 from runs.signatures import Diagnosis
 
 __all__ = [
-    "Evidence", "NewPayload", "PartRef", "compress", "decompress", "load_evidence", "load_part", "load_record",
-    "load_source", "put_payloads", "restore_row", "restore_without_parts", "stored_part",
+    "Evidence", "KnownTexts", "NewPayload", "PartRef", "compress", "decompress", "load_evidence", "load_part",
+    "load_record", "load_source", "put_payloads", "restore_row", "restore_without_parts", "stored_part",
 ]  # fmt: skip
 
 _LEVEL = 3
@@ -150,16 +150,52 @@ def restore_without_parts(trace: Trace) -> bytes:
     return reader_named(trace.reader).attach(load_source(trace), {})
 
 
-def restore_row(attempt: Attempt) -> bytes:
-    """The attempt's row again, equal as JSON to what came in."""
+def restore_row(attempt: Attempt, known: KnownTexts | None = None) -> bytes:
+    """The attempt's row again, equal as JSON to what came in. `known` keeps what many rows share."""
+    known = KnownTexts() if known is None else known
     trace = attempt.trace
     evidence = load_evidence(trace)
-    texts = dict(_texts(ref.digest for ref in evidence.parts))
-    parts: dict[tuple[str, ...], Raw] = {}
-    for ref in evidence.parts:
-        value = _load(ref, texts)
-        parts[ref.path] = Raw(msgspec.json.encode(value)) if isinstance(value, dict) else value
+    whole = {ref.digest for ref in evidence.parts}
+    known.load(whole)
+    manifests = {ref: known.tables(ref) for ref in evidence.parts if ref.is_state}
+    known.load(whole.union(*(tables.values() for tables in manifests.values())))
+    parts = {
+        ref.path: _state(manifests[ref], known) if ref.is_state else Raw(known[ref.digest]) for ref in evidence.parts
+    }
     return reader_named(trace.reader).attach(load_source(trace), parts)
+
+
+def _state(tables: Mapping[str, str], known: KnownTexts) -> Raw:
+    return Raw(msgspec.json.encode({table: Raw(known[digest]) for table, digest in tables.items()}))
+
+
+class KnownTexts:
+    """Payloads that were read, by digest, up to a number of bytes that is exceeded only by one row's own parts."""
+
+    def __init__(self, most_bytes: int = 0) -> None:
+        self._most = most_bytes
+        self._held = 0
+        self._texts: dict[str, bytes] = {}
+
+    def __getitem__(self, digest: str) -> bytes:
+        return self._texts[digest]
+
+    def load(self, digests: Iterable[str]) -> None:
+        """Reads those that are not at hand, in one query, or in none. Raises KeyError at the use of a missing one."""
+        wanted = set(digests)
+        missing = wanted - self._texts.keys()
+        if not missing:
+            return
+        if self._held > self._most:
+            self._texts = {digest: text for digest, text in self._texts.items() if digest in wanted}
+            self._held = sum(map(len, self._texts.values()))
+        for digest, text in _texts(missing):
+            self._texts[digest] = text
+            self._held += len(text)
+
+    def tables(self, ref: PartRef) -> dict[str, str]:
+        """A state's manifest: table → digest."""
+        return msgspec.json.decode(self[ref.digest], type=dict[str, str])
 
 
 def _load(ref: PartRef, texts: Mapping[str, bytes]) -> dict[str, Raw] | Raw:
