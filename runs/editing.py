@@ -7,7 +7,7 @@ from functools import partial
 
 import msgspec
 from django.db import transaction
-from django.db.models import Exists, Max, OuterRef, QuerySet, Subquery
+from django.db.models import Exists, Max, OuterRef, Subquery
 
 from runs import search
 from runs.errors import IngestError
@@ -18,7 +18,6 @@ from runs.models import (
     AttemptPart,
     AttemptRubric,
     Benchmark,
-    Payload,
     PayloadPart,
     Run,
     Task,
@@ -29,6 +28,7 @@ from runs.models import (
     UploadState,
 )
 from runs.naming import checked_name
+from runs.unused import drop_unused
 from runs.uploads import forget_files
 
 __all__ = ["Deletion", "RunChanges", "delete_run", "deletion_of", "edit_run", "lowest_repetitions"]
@@ -194,35 +194,7 @@ def delete_run(run: Run) -> Deletion:
     benchmark = run.benchmark_id
     run.delete()
     _drop_unused_tasks(benchmark)
-    return Deletion(attempts=attempts, payloads=_drop_unused_payloads(used), uploads=uploads)
-
-
-def _drop_unused_payloads(candidates: Iterable[int]) -> int:
-    """Deletes those of the payloads (ids) that nothing uses, then the tables only they held. Returns how many went."""
-    tables: set[int] = set()
-    gone = 0
-    for ids in _batches(candidates):
-        unused = list(_unused(ids))
-        links = PayloadPart.objects.filter(whole__in=unused)
-        tables.update(links.values_list("part_id", flat=True))
-        links.delete()
-        gone += _delete(unused)
-    for ids in _batches(sorted(tables)):
-        gone += _delete(list(_unused(ids)))
-    return gone
-
-
-def _unused(ids: list[int]) -> QuerySet[Payload, int]:
-    return Payload.objects.filter(
-        ~Exists(AttemptPart.objects.filter(payload=OuterRef("pk"))),
-        ~Exists(PayloadPart.objects.filter(part=OuterRef("pk"))),
-        pk__in=ids,
-    ).values_list("pk", flat=True)
-
-
-def _delete(ids: list[int]) -> int:
-    # Without `data`: what is deleted need not be read first.
-    return Payload.objects.filter(pk__in=ids).only("pk").delete()[1].get("runs.Payload", 0)
+    return Deletion(attempts=attempts, payloads=drop_unused(used), uploads=uploads)
 
 
 def _batches(ids: Iterable[int]) -> Iterator[list[int]]:

@@ -15,6 +15,7 @@ from runs.bundles import reader_named
 from runs.bundles.base import Part
 from runs.canonical import canonical_json, sha256_hex
 from runs.claims import Claim
+from runs.databases import held_payloads
 from runs.errorclasses import ErrorDiagnosis
 from runs.models import Attempt, Payload, PayloadPart, Trace
 from runs.records import AttemptRecord, GradedAttempt, Raw
@@ -108,21 +109,18 @@ def stored_part(part: Part) -> tuple[PartRef, list[NewPayload]]:
 def put_payloads(payloads: Iterable[NewPayload]) -> dict[str, int]:
     """Stores what is not there yet and returns digest → id. In digest order, so that two writers cannot deadlock."""
     wanted = {payload.digest: payload for payload in payloads}
-    known = _ids(wanted)
-    new = [wanted[digest] for digest in sorted(wanted.keys() - known.keys())]
-    if not new:
-        return known
-    Payload.objects.bulk_create(
-        [Payload(digest=p.digest, size=len(p.text), data=compress(p.text)) for p in new], ignore_conflicts=True
-    )
-    known = _ids(wanted)
-    links = [PayloadPart(whole_id=known[p.digest], part_id=known[table]) for p in new for table in p.tables]
+    known = held_payloads(wanted)
+    stored: list[NewPayload] = []
+    # Once is enough, unless somebody removes unused payloads at this very moment.
+    while new := [wanted[digest] for digest in sorted(wanted.keys() - known.keys())]:
+        Payload.objects.bulk_create(
+            [Payload(digest=p.digest, size=len(p.text), data=compress(p.text)) for p in new], ignore_conflicts=True
+        )
+        known |= held_payloads(p.digest for p in new)
+        stored += new
+    links = [PayloadPart(whole_id=known[p.digest], part_id=known[table]) for p in stored for table in p.tables]
     PayloadPart.objects.bulk_create(links, ignore_conflicts=True)
     return known
-
-
-def _ids(digests: Iterable[str]) -> dict[str, int]:
-    return dict(Payload.objects.filter(digest__in=list(digests)).values_list("digest", "pk"))
 
 
 def load_source(trace: Trace) -> bytes:

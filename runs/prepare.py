@@ -28,7 +28,7 @@ from runs.records import (
 from runs.signatures import classify
 from runs.transcripts import transcript_text
 
-__all__ = ["EffectRow", "PreparedRow", "ToolRow", "indexed_text", "prepare"]
+__all__ = ["EffectRow", "PreparedRow", "ToolRow", "indexed_text", "prepare", "row_digest"]
 
 _SHORT = 100
 _NAME = 200
@@ -107,7 +107,7 @@ def prepare(reader: Reader, raw: RawRecord, overrides: dict[str, bool] | None = 
         repetition=record.repetition,
         domain=indexed_text(record.domain, _NAME),
         verdict=record.verdict,
-        digest=_digest(read.detached.skeleton, refs),
+        digest=row_digest(read.detached.skeleton, refs),
         columns=_columns(record, graded) | _diagnosis_columns(evidence),
         source=compress(read.detached.skeleton),
         evidence=compress(msgspec.json.encode(evidence)),
@@ -140,7 +140,8 @@ def _unfit(record: AttemptRecord) -> str:
     return ""
 
 
-def _digest(skeleton: bytes, refs: list[PartRef]) -> str:
+def row_digest(skeleton: bytes, refs: list[PartRef]) -> str:
+    """What tells rows apart: the SHA-256 of a row's canonical content."""
     parts = canonical_json([[ref.path, ref.digest] for ref in refs])
     return sha256_hex(canonical_json(msgspec.json.decode(skeleton)) + b"\n" + parts)
 

@@ -21,7 +21,6 @@ from runs.models import (
     AttemptRubric,
     Run,
     Task,
-    TaskTally,
     ToolUse,
     Trace,
     Upload,
@@ -30,9 +29,9 @@ from runs.models import (
 from runs.payloads import put_payloads
 from runs.prepare import PreparedRow, indexed_text
 from runs.records import Problem, ProblemKind, Verdict
-from runs.tallies import recount
+from runs.tallies import lock, recount
 
-__all__ = ["ChunkReport", "add_counts", "add_problems", "lock_tallies", "store_chunk", "write_narrow_rows"]
+__all__ = ["ChunkReport", "add_counts", "add_problems", "store_chunk", "write_narrow_rows"]
 
 
 class ChunkReport(msgspec.Struct, kw_only=True):
@@ -195,7 +194,7 @@ def store_chunk(
             return None
         tasks = _tasks(run, prepared)
         touched = sorted(task.pk for task in tasks.values())
-        lock_tallies(run, touched)
+        lock(run, touched)
         plan = _Plan(upload, _seats(run, tasks, prepared))
         for row in prepared:
             plan.place(row)
@@ -250,12 +249,6 @@ def _tasks(run: Run, rows: Sequence[PreparedRow]) -> dict[str, Task]:
             # What other runs of the benchmark computed from its tasks is not good any more.
             Run.objects.filter(benchmark=run.benchmark_id, tallies__task=task).update(tallied=F("tallied") + 1)
     return stored
-
-
-def lock_tallies(run: Run, tasks: list[int]) -> None:
-    """Makes the tallies and locks them in order, so that two chunks with one task take turns."""
-    TaskTally.objects.bulk_create([TaskTally(run=run, task_id=pk) for pk in tasks], ignore_conflicts=True)
-    list(TaskTally.objects.select_for_update().filter(run=run, task__in=tasks).order_by("task_id").values_list("pk"))
 
 
 def _seats(run: Run, tasks: dict[str, Task], rows: Sequence[PreparedRow]) -> dict[tuple[str, int], _Seat]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
+from django.db import transaction
 from django.db.models import F, Max
 
 from runs.models import Attempt, Run, TaskTally
 from runs.records import StateSource, Verdict
 
-__all__ = ["LONGEST_STRIP", "recount"]
+__all__ = ["LONGEST_STRIP", "differing", "lock", "recount"]
 
 LONGEST_STRIP = 1000
 """Repetitions beyond this are counted, and have no dot of their own."""
@@ -20,6 +21,18 @@ _COLUMNS = (
     "task_id", "repetition", "verdict", "differences", "state_source", "tool_calls", "input_tokens", "cached_tokens",
     "cache_write_tokens", "usage_beside", "output_tokens", "duration",
 )  # fmt: skip
+_COUNTS = [
+    "recorded", "passed", "failed", "errors", "verdicts", "differences", "with_states", "tool_calls", "with_usage",
+    "input_tokens", "cached_tokens", "cache_write_tokens", "usage_beside", "output_tokens", "duration",
+]  # fmt: skip
+_ROUNDING = 1e-9
+"""Seconds are added up in the order of the rows, which is not always the same."""
+
+
+def lock(run: Run, tasks: list[int]) -> None:
+    """Makes the tallies and locks them in order, so that two chunks with one task take turns."""
+    TaskTally.objects.bulk_create([TaskTally(run=run, task_id=pk) for pk in tasks], ignore_conflicts=True)
+    list(TaskTally.objects.select_for_update().filter(run=run, task__in=tasks).order_by("task_id").values_list("pk"))
 
 
 def recount(run: Run, tasks: Iterable[int]) -> None:
@@ -28,20 +41,11 @@ def recount(run: Run, tasks: Iterable[int]) -> None:
     The caller holds the tallies' locks.
     """
     wanted = sorted(tasks)
-    attempts: defaultdict[int, list[Attempt]] = defaultdict(list)
-    for attempt in Attempt.objects.filter(run=run, task__in=wanted, current=True).only(*_COLUMNS):
-        attempts[attempt.task_id].append(attempt)
+    attempts = _attempts(run, wanted)
     tallies = list(TaskTally.objects.filter(run=run, task__in=wanted).order_by("task_id"))
     for tally in tallies:
         _fill(tally, attempts[tally.task_id])
-    TaskTally.objects.bulk_update(
-        [tally for tally in tallies if tally.recorded],
-        [
-            "recorded", "passed", "failed", "errors", "verdicts", "differences", "with_states", "tool_calls",
-            "with_usage", "input_tokens", "cached_tokens", "cache_write_tokens", "usage_beside", "output_tokens",
-            "duration",
-        ],
-    )  # fmt: skip
+    TaskTally.objects.bulk_update([tally for tally in tallies if tally.recorded], _COUNTS)
     TaskTally.objects.filter(pk__in=[tally.pk for tally in tallies if not tally.recorded]).delete()
     Run.objects.filter(pk=run.pk).update(tallied=F("tallied") + 1)
     highest = Attempt.objects.filter(run=run, task__in=wanted, current=True).aggregate(Max("repetition"))[
@@ -52,6 +56,41 @@ def recount(run: Run, tasks: Iterable[int]) -> None:
         Run.objects.filter(pk=run.pk, repetitions__lt=highest + 1).update(
             repetitions=highest + 1, repetitions_inferred=True
         )
+
+
+def differing(run: Run, tasks: Iterable[int]) -> list[int]:
+    """Those of the tasks (ids) whose tally is not what the run's attempts add up to, or is not there, in order.
+
+    Chunks that are stored meanwhile make none differ: both are read in one moment.
+    """
+    wanted = sorted(tasks)
+    with transaction.atomic():
+        # On PostgreSQL the lock keeps writers of these tasks away between the two reads.
+        tallies = {
+            tally.task_id: tally
+            for tally in TaskTally.objects.select_for_update().filter(run=run, task__in=wanted).order_by("task_id")
+        }
+        attempts = _attempts(run, wanted)
+    found = []
+    for task in wanted:
+        tally = tallies.get(task)
+        if tally is None or not attempts[task]:
+            wrong = tally is not None or bool(attempts[task])
+        else:
+            counted = TaskTally()
+            _fill(counted, attempts[task])
+            wrong = any(getattr(tally, name) != getattr(counted, name) for name in _COUNTS if name != "duration")
+            wrong |= abs(tally.duration - counted.duration) > _ROUNDING * max(1.0, counted.duration)
+        if wrong:
+            found.append(task)
+    return found
+
+
+def _attempts(run: Run, tasks: list[int]) -> defaultdict[int, list[Attempt]]:
+    attempts: defaultdict[int, list[Attempt]] = defaultdict(list)
+    for attempt in Attempt.objects.filter(run=run, task__in=tasks, current=True).only(*_COLUMNS):
+        attempts[attempt.task_id].append(attempt)
+    return attempts
 
 
 def _fill(tally: TaskTally, attempts: list[Attempt]) -> None:

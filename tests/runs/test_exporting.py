@@ -65,8 +65,10 @@ def test_an_exported_file_read_again_is_the_same_run(tmp_path: Path) -> None:
     again = ingest(path, "--model", "again")
     assert [again[name] for name in ("read", "stored", "same", "replaced")] == [3, 2, 0, 1]
     columns = ("recorded", "passed", "failed", "errors", "verdicts")
-    tallies = [list(TaskTally.objects.filter(run__slug=slug).values_list(*columns)) for slug in (run.slug, again["run"])]
-    assert tallies[0] == tallies[1]
+    first, second = (
+        list(TaskTally.objects.filter(run__slug=slug).values_list(*columns)) for slug in (run.slug, again["run"])
+    )
+    assert first == second
 
 
 def test_a_file_is_packed_as_its_name_says(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("run", metavar="RUN", help="the run's name in its address")
         parser.add_argument(
-            "-o", "--output", default="-", metavar="FILE", help="the file (.zst and .gz are compressed); else the output"
+            "-o", "--output", default="-", metavar="FILE", help="the file (.zst, .gz: compressed); else the output"
         )
         parser.add_argument("--current", action="store_true", help="leave out errors that a later row replaced")
         parser.add_argument("--force", action="store_true", help="write over a file that is there")
@@ -43,7 +43,8 @@ class Command(BaseCommand):
                     target.write(row + b"\n")
                     count += 1
         except OSError as error:
-            raise CommandError(f"{options['output']}: the file cannot be written: {error.strerror or error}.") from error
+            reason = error.strerror or error
+            raise CommandError(f"{options['output']}: the file cannot be written: {reason}.") from error
         self.stderr.write(f"{run.slug}: {count:,} rows written")
 
 

@@ -1,0 +1,62 @@
+"""What the two databases do each in its own way: locks, snapshots, checks. The index of words is in `runs.search`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from django.db import connection, transaction
+
+__all__ = ["damage", "held_payloads", "is_sqlite", "snapshot"]
+
+
+def is_sqlite() -> bool:
+    return connection.vendor == "sqlite"
+
+
+def held_payloads(digests: Iterable[str]) -> dict[str, int]:
+    """The stored payloads with these digests, digest → id. None of them goes until the transaction has ended."""
+    wanted = sorted(digests)
+    if not wanted:
+        return {}
+    with connection.cursor() as cursor:
+        if is_sqlite():  # one writer at a time
+            marks = ",".join(["%s"] * len(wanted))
+            cursor.execute(f"SELECT digest, id FROM runs_payload WHERE digest IN ({marks})", wanted)  # noqa: S608
+        else:
+            # Writers share this lock, and take it in one order.
+            cursor.execute(
+                "SELECT digest, id FROM runs_payload WHERE digest = ANY(%s) ORDER BY digest FOR KEY SHARE", [wanted]
+            )
+        return dict(cursor.fetchall())
+
+
+@contextmanager
+def snapshot() -> Iterator[None]:
+    """All that is read inside is of one moment. Nobody waits for it, and it waits for nobody."""
+    if connection.in_atomic_block:
+        yield
+    elif is_sqlite():
+        connection.ensure_connection()
+        # Not `atomic`: its transactions take the place of the one writer.
+        with connection.cursor() as cursor:
+            cursor.execute("BEGIN DEFERRED")
+        try:
+            yield
+        finally:
+            with connection.cursor() as cursor:
+                cursor.execute("ROLLBACK")
+    else:
+        with transaction.atomic():
+            with connection.cursor() as cursor:
+                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            yield
+
+
+def damage() -> list[str]:
+    """What the database's own check finds in its file. PostgreSQL has none that is always there: an empty list."""
+    if not is_sqlite():
+        return []
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA quick_check(20)")
+        return [text for (text,) in cursor.fetchall() if text != "ok"]
