@@ -153,7 +153,9 @@ def test_an_account_is_looked_for_once_a_request() -> None:
     assert answer_to(limited, SCOPE, parts(3 * FORM_FIELDS + 1))[0]["status"] == 413
 
 
-@pytest.mark.django_db(transaction=True)  # Django closes a connection in the middle of a transaction when it is asked again
+@pytest.mark.django_db(
+    transaction=True
+)  # Django closes a connection in the middle of a transaction when it is asked again
 def test_a_session_is_known_by_its_cookie(client: Client) -> None:
     client.force_login(make_owner())
     key = client.cookies["twentyfold_session"].value
