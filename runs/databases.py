@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from django.db import connection, transaction
 
-__all__ = ["damage", "held_payloads", "is_sqlite", "snapshot"]
+__all__ = ["damage", "held_payloads", "insert_rows", "is_sqlite", "snapshot"]
 
 
 def is_sqlite() -> bool:
@@ -60,3 +61,17 @@ def damage() -> list[str]:
     with connection.cursor() as cursor:
         cursor.execute("PRAGMA quick_check(20)")
         return [text for (text,) in cursor.fetchall() if text != "ok"]
+
+
+def insert_rows(table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Inserts rows whose values are as the database's driver takes them. PostgreSQL: by COPY."""
+    quote = connection.ops.quote_name
+    names = ", ".join(map(quote, columns))
+    with connection.cursor() as cursor:
+        if is_sqlite():
+            marks = ", ".join(["%s"] * len(columns))
+            cursor.executemany(f"INSERT INTO {quote(table)} ({names}) VALUES ({marks})", list(rows))  # noqa: S608
+        else:
+            with cursor.copy(f"COPY {quote(table)} ({names}) FROM STDIN") as copy:
+                for row in rows:
+                    copy.write_row(row)
