@@ -8,7 +8,16 @@ from typing import Any
 
 from django.db import connection, transaction
 
-__all__ = ["damage", "held_payloads", "insert_rows", "is_sqlite", "snapshot"]
+__all__ = [
+    "add_links",
+    "add_payloads",
+    "damage",
+    "held_payloads",
+    "insert_rows",
+    "is_sqlite",
+    "reserve_ids",
+    "snapshot",
+]
 
 
 def is_sqlite() -> bool:
@@ -30,6 +39,40 @@ def held_payloads(digests: Iterable[str]) -> dict[str, int]:
                 "SELECT digest, id FROM runs_payload WHERE digest = ANY(%s) ORDER BY digest FOR KEY SHARE", [wanted]
             )
         return dict(cursor.fetchall())
+
+
+def add_payloads(payloads: Iterable[tuple[str, int, bytes]]) -> None:
+    """Stores payloads (digest, size, data), in this order; those that are there by now stay as they are."""
+    _insert_new("runs_payload", ("digest", "size", "data"), payloads)
+
+
+def add_links(links: Iterable[tuple[int, int]]) -> None:
+    """Stores which state (id) holds which table (id)."""
+    _insert_new("runs_payloadpart", ("whole_id", "part_id"), links)
+
+
+def _insert_new(table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    given = list(rows)
+    if not given:
+        return
+    marks = ", ".join(["%s"] * len(columns))
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks}) ON CONFLICT DO NOTHING",  # noqa: S608
+            given,
+        )
+
+
+def reserve_ids(table: str, count: int) -> list[int]:
+    """Ids for so many new rows of a table, in order. Nobody else gets them. Part of a transaction that writes."""
+    with connection.cursor() as cursor:
+        if is_sqlite():
+            # One writer at a time. Ids of deleted rows are not given again, as AUTOINCREMENT has it.
+            cursor.execute("SELECT seq FROM sqlite_sequence WHERE name = %s", [table])
+            (last,) = cursor.fetchone() or (0,)
+            return list(range(last + 1, last + count + 1))
+        cursor.execute("SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)", [table, count])
+        return sorted(pk for (pk,) in cursor.fetchall())
 
 
 @contextmanager

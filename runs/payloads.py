@@ -5,6 +5,7 @@ A state is a manifest `{table: digest}`; each table is stored once for all attem
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 
@@ -15,9 +16,9 @@ from runs.bundles import reader_named
 from runs.bundles.base import Part
 from runs.canonical import canonical_json, sha256_hex
 from runs.claims import Claim
-from runs.databases import held_payloads
+from runs.databases import add_links, add_payloads, held_payloads
 from runs.errorclasses import ErrorDiagnosis
-from runs.models import Attempt, Payload, PayloadPart, Trace
+from runs.models import Attempt, Payload, Trace
 from runs.records import AttemptRecord, GradedAttempt, Raw
 from runs.signatures import Diagnosis
 
@@ -27,7 +28,8 @@ __all__ = [
 ]  # fmt: skip
 
 _LEVEL = 3
-_CACHED_DIGESTS = 4096
+_CACHED_DIGESTS = 2048
+_CACHED_STATES = 128
 
 
 class PartRef(msgspec.Struct, frozen=True):
@@ -53,73 +55,99 @@ class Evidence(msgspec.Struct, frozen=True):
 
 
 class NewPayload(msgspec.Struct, frozen=True):
-    """A payload on its way into the database. `tables`: the digests that a state's manifest names."""
+    """A payload on its way into the database. `tables`: what a state's manifest names."""
 
     digest: str
     text: bytes
-    tables: tuple[str, ...] = ()
+    tables: tuple[NewPayload, ...] = ()
 
 
 class _Canonical:
-    """Digest of a JSON text, remembered by the text's own hash: the same tables come again with each repetition."""
+    """Payload of a JSON text, remembered by the text's own hash: the same tables come again with each repetition."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[bytes, tuple[str, bytes]] = OrderedDict()
+        self._known: OrderedDict[bytes, NewPayload] = OrderedDict()
 
-    def of(self, text: bytes) -> tuple[str, bytes]:
+    def of(self, text: bytes) -> NewPayload:
         found = self._known.get(text)
         if found is not None:
             self._known.move_to_end(text)
             return found
         canonical = canonical_json(msgspec.json.decode(text))
-        found = (sha256_hex(canonical), canonical)
+        found = NewPayload(sha256_hex(canonical), canonical)
         self._known[text] = found
         if len(self._known) > _CACHED_DIGESTS:
             self._known.popitem(last=False)
         return found
 
 
+class _States:
+    """Manifests of states, remembered by the very objects that the reader shares between rows with equal states."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[int, tuple[Mapping[str, Raw], NewPayload]] = OrderedDict()
+
+    def of(self, tables: Mapping[str, Raw]) -> NewPayload:
+        found = self._known.get(id(tables))
+        if found is not None and found[0] is tables:
+            self._known.move_to_end(id(tables))
+            return found[1]
+        payloads = {table: _canonical.of(bytes(raw)) for table, raw in tables.items()}
+        text = canonical_json({table: payload.digest for table, payload in payloads.items()})
+        parts = {payload.digest: payload for payload in payloads.values()}
+        whole = NewPayload(sha256_hex(text), text, tuple(parts[digest] for digest in sorted(parts)))
+        self._known[id(tables)] = tables, whole
+        if len(self._known) > _CACHED_STATES:
+            self._known.popitem(last=False)
+        return whole
+
+
 _canonical = _Canonical()
+_states = _States()
+
+
+# A compressor is not safe for two threads at once, and making one costs as much as a small text.
+_local = threading.local()
 
 
 def compress(data: bytes) -> bytes:
-    return zstandard.ZstdCompressor(level=_LEVEL).compress(data)
+    compressor: zstandard.ZstdCompressor | None = getattr(_local, "compressor", None)
+    if compressor is None:
+        compressor = _local.compressor = zstandard.ZstdCompressor(level=_LEVEL)
+    return compressor.compress(data)
 
 
 def decompress(data: bytes | memoryview) -> bytes:
     return zstandard.ZstdDecompressor().decompress(bytes(data))
 
 
-def stored_part(part: Part) -> tuple[PartRef, list[NewPayload]]:
-    """A row's part as it is stored: its reference, and the payloads that must exist for it."""
+def stored_part(part: Part) -> tuple[PartRef, NewPayload]:
+    """A row's part as it is stored: its reference, and the payload that must exist for it."""
     if part.tables is None:
-        digest, text = _canonical.of(bytes(part.value or b"null"))
-        return PartRef(path=part.path, digest=digest), [NewPayload(digest, text)]
-    manifest: dict[str, str] = {}
-    payloads = []
-    for table, raw in part.tables.items():
-        digest, text = _canonical.of(bytes(raw))
-        manifest[table] = digest
-        payloads.append(NewPayload(digest, text))
-    text = canonical_json(manifest)
-    whole = NewPayload(sha256_hex(text), text, tuple(sorted(set(manifest.values()))))
-    return PartRef(path=part.path, digest=whole.digest, is_state=True), [*payloads, whole]
+        value = _canonical.of(bytes(part.value or b"null"))
+        return PartRef(path=part.path, digest=value.digest), value
+    whole = _states.of(part.tables)
+    return PartRef(path=part.path, digest=whole.digest, is_state=True), whole
 
 
 def put_payloads(payloads: Iterable[NewPayload]) -> dict[str, int]:
-    """Stores what is not there yet and returns digest → id. In digest order, so that two writers cannot deadlock."""
-    wanted = {payload.digest: payload for payload in payloads}
-    known = held_payloads(wanted)
-    stored: list[NewPayload] = []
+    """Stores what is not there yet and returns digest → id of these. In digest order, so that two writers cannot
+    deadlock.
+    """
+    asked = {payload.digest: payload for payload in payloads}
+    known = held_payloads(asked)
+    # The tables of a stored state are there, as the state refers to them.
+    wanted = {digest: asked[digest] for digest in asked.keys() - known.keys()}
+    states = [payload for payload in wanted.values() if payload.tables]
+    for state in states:
+        wanted |= {table.digest: table for table in state.tables}
+    known |= held_payloads(wanted.keys() - known.keys()) if states else {}
     # Once is enough, unless somebody removes unused payloads at this very moment.
-    while new := [wanted[digest] for digest in sorted(wanted.keys() - known.keys())]:
-        Payload.objects.bulk_create(
-            [Payload(digest=p.digest, size=len(p.text), data=compress(p.text)) for p in new], ignore_conflicts=True
-        )
-        known |= held_payloads(p.digest for p in new)
-        stored += new
-    links = [PayloadPart(whole_id=known[p.digest], part_id=known[table]) for p in stored for table in p.tables]
-    PayloadPart.objects.bulk_create(links, ignore_conflicts=True)
+    while missing := sorted(wanted.keys() - known.keys()):
+        new = [wanted[digest] for digest in missing]
+        add_payloads((p.digest, len(p.text), compress(p.text)) for p in new)
+        known |= held_payloads(missing)
+    add_links((known[state.digest], known[table.digest]) for state in states for table in state.tables)
     return known
 
 

@@ -97,9 +97,9 @@ def prepare(reader: Reader, raw: RawRecord, overrides: dict[str, bool] | None = 
     refs: list[PartRef] = []
     payloads: list[NewPayload] = []
     for part in read.detached.parts:
-        ref, needed = stored_part(part)
+        ref, payload = stored_part(part)
         refs.append(ref)
-        payloads.extend(needed)
+        payloads.append(payload)
     evidence = _evidence(record, graded, refs)
     return PreparedRow(
         line=raw.line,

@@ -13,21 +13,16 @@ from django.db.models import F
 
 from runs import search
 from runs.conflicts import Outcome, Placed, decide
+from runs.databases import insert_rows, reserve_ids
 from runs.models import (
     Attempt,
-    AttemptEffect,
-    AttemptLabel,
-    AttemptPart,
-    AttemptRubric,
     Run,
     Task,
-    ToolUse,
-    Trace,
     Upload,
     UploadProblem,
 )
 from runs.payloads import put_payloads
-from runs.prepare import PreparedRow, indexed_text
+from runs.prepare import EffectRow, PreparedRow, ToolRow, indexed_text
 from runs.records import Problem, ProblemKind, Verdict
 from runs.tallies import lock, recount
 
@@ -282,28 +277,29 @@ def _write(run: Run, reader: str, tasks: dict[str, Task], plan: _Plan) -> None:
     if not rows:
         return
     ids = put_payloads(payload for row, _ in rows for payload in row.payloads)
-    attempts = Attempt.objects.bulk_create(
-        Attempt(
-            run=run,
-            task=tasks[row.uid],
-            repetition=row.repetition,
-            current=current,
-            digest=row.digest,
-            upload=plan.upload,
-            seen_in=plan.upload,
-            line=row.line,
-            **row.columns,
-        )
-        for row, current in rows
+    # By rows, not objects: making an object for each costs more than reading the row did.
+    numbers = reserve_ids("runs_attempt", len(rows))
+    stored = [(pk, row) for pk, (row, _) in zip(numbers, rows, strict=True)]
+    columns = list(rows[0][0].columns)
+    upload = plan.upload.pk
+    insert_rows(
+        "runs_attempt",
+        ["id", "run_id", "task_id", "repetition", "current", "digest", "upload_id", "seen_in_id", "line", *columns],
+        [
+            [pk, run.pk, tasks[row.uid].pk, row.repetition, current, row.digest, upload, upload, row.line]
+            + [row.columns[name] for name in columns]
+            for pk, (row, current) in zip(numbers, rows, strict=True)
+        ],
     )
-    stored = [(attempt.pk, row) for attempt, (row, _) in zip(attempts, rows, strict=True)]
-    Trace.objects.bulk_create(
-        Trace(attempt_id=pk, reader=reader, source=row.source, evidence=row.evidence) for pk, row in stored
+    insert_rows(
+        "runs_trace",
+        ["attempt_id", "reader", "source", "evidence"],
+        [(pk, reader, row.source, row.evidence) for pk, row in stored],
     )
-    AttemptPart.objects.bulk_create(
-        AttemptPart(attempt_id=pk, payload_id=ids[digest])
-        for pk, row in stored
-        for digest in sorted({ref.digest for ref in row.refs})
+    insert_rows(
+        "runs_attemptpart",
+        ["attempt_id", "payload_id"],
+        [(pk, ids[digest]) for pk, row in stored for digest in sorted({ref.digest for ref in row.refs})],
     )
     write_narrow_rows(stored)
     search.write([(pk, row.transcript) for pk, row in stored])
@@ -311,15 +307,19 @@ def _write(run: Run, reader: str, tasks: dict[str, Task], plan: _Plan) -> None:
 
 def write_narrow_rows(stored: Sequence[tuple[int, PreparedRow]]) -> None:
     """Writes what filters and counts read of attempts (by id) that have none of it yet."""
-    AttemptEffect.objects.bulk_create(
-        AttemptEffect(attempt_id=pk, **msgspec.structs.asdict(effect)) for pk, row in stored for effect in row.effects
+    insert_rows(
+        "runs_attempteffect",
+        ["attempt_id", *EffectRow.__struct_fields__],
+        [(pk, *msgspec.structs.astuple(effect)) for pk, row in stored for effect in row.effects],
     )
-    ToolUse.objects.bulk_create(
-        ToolUse(attempt_id=pk, **msgspec.structs.asdict(tool)) for pk, row in stored for tool in row.tools
+    insert_rows(
+        "runs_tooluse",
+        ["attempt_id", *ToolRow.__struct_fields__],
+        [(pk, *msgspec.structs.astuple(tool)) for pk, row in stored for tool in row.tools],
     )
-    AttemptLabel.objects.bulk_create(
-        AttemptLabel(attempt_id=pk, label=label) for pk, row in stored for label in row.labels
+    insert_rows(
+        "runs_attemptlabel", ["attempt_id", "label"], [(pk, label) for pk, row in stored for label in row.labels]
     )
-    AttemptRubric.objects.bulk_create(
-        AttemptRubric(attempt_id=pk, question=question) for pk, row in stored for question in row.rubrics
+    insert_rows(
+        "runs_attemptrubric", ["attempt_id", "question"], [(pk, text) for pk, row in stored for text in row.rubrics]
     )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
+from typing import NamedTuple
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import F, Max
 
 from runs.models import Attempt, Run, TaskTally
@@ -17,10 +18,6 @@ LONGEST_STRIP = 1000
 """Repetitions beyond this are counted, and have no dot of their own."""
 
 _LETTERS = {Verdict.PASSED: "p", Verdict.FAILED: "f", Verdict.ERROR: "e"}
-_COLUMNS = (
-    "task_id", "repetition", "verdict", "differences", "state_source", "tool_calls", "input_tokens", "cached_tokens",
-    "cache_write_tokens", "usage_beside", "output_tokens", "duration",
-)  # fmt: skip
 _COUNTS = [
     "recorded", "passed", "failed", "errors", "verdicts", "differences", "with_states", "tool_calls", "with_usage",
     "input_tokens", "cached_tokens", "cache_write_tokens", "usage_beside", "output_tokens", "duration",
@@ -45,7 +42,7 @@ def recount(run: Run, tasks: Iterable[int]) -> None:
     tallies = list(TaskTally.objects.filter(run=run, task__in=wanted).order_by("task_id"))
     for tally in tallies:
         _fill(tally, attempts[tally.task_id])
-    TaskTally.objects.bulk_update([tally for tally in tallies if tally.recorded], _COUNTS)
+    _save([tally for tally in tallies if tally.recorded])
     TaskTally.objects.filter(pk__in=[tally.pk for tally in tallies if not tally.recorded]).delete()
     Run.objects.filter(pk=run.pk).update(tallied=F("tallied") + 1)
     highest = Attempt.objects.filter(run=run, task__in=wanted, current=True).aggregate(Max("repetition"))[
@@ -86,14 +83,42 @@ def differing(run: Run, tasks: Iterable[int]) -> list[int]:
     return found
 
 
-def _attempts(run: Run, tasks: list[int]) -> defaultdict[int, list[Attempt]]:
-    attempts: defaultdict[int, list[Attempt]] = defaultdict(list)
-    for attempt in Attempt.objects.filter(run=run, task__in=tasks, current=True).only(*_COLUMNS):
-        attempts[attempt.task_id].append(attempt)
+def _save(tallies: list[TaskTally]) -> None:
+    """One prepared statement, run for each: Django's own update of many rows costs twenty times as much."""
+    values = ", ".join(f"{name} = %s" for name in _COUNTS)
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            f"UPDATE runs_tasktally SET {values} WHERE id = %s",  # noqa: S608
+            [(*(getattr(tally, name) for name in _COUNTS), tally.pk) for tally in tallies],
+        )
+
+
+class _Counted(NamedTuple):
+    """What a tally reads of an attempt."""
+
+    task_id: int
+    repetition: int
+    verdict: str
+    differences: int
+    state_source: str
+    tool_calls: int
+    input_tokens: int | None
+    cached_tokens: int | None
+    cache_write_tokens: int | None
+    usage_beside: bool
+    output_tokens: int | None
+    duration: float | None
+
+
+def _attempts(run: Run, tasks: list[int]) -> defaultdict[int, list[_Counted]]:
+    attempts: defaultdict[int, list[_Counted]] = defaultdict(list)
+    found = Attempt.objects.filter(run=run, task__in=tasks, current=True).order_by("task_id", "repetition")
+    for row in found.values_list(*_Counted._fields):
+        attempts[row[0]].append(_Counted(*row))
     return attempts
 
 
-def _fill(tally: TaskTally, attempts: list[Attempt]) -> None:
+def _fill(tally: TaskTally, attempts: list[_Counted]) -> None:
     verdicts = [Verdict(attempt.verdict) for attempt in attempts]
     tally.recorded = len(attempts)
     tally.passed = verdicts.count(Verdict.PASSED)
@@ -113,6 +138,6 @@ def _fill(tally: TaskTally, attempts: list[Attempt]) -> None:
     tally.duration = sum(attempt.duration or 0 for attempt in attempts)
 
 
-def _strip(attempts: list[Attempt]) -> str:
+def _strip(attempts: list[_Counted]) -> str:
     shown = {a.repetition: _LETTERS[Verdict(a.verdict)] for a in attempts if a.repetition < LONGEST_STRIP}
     return "".join(shown.get(repetition, ".") for repetition in range(max(shown, default=-1) + 1))

@@ -42,7 +42,7 @@ def upload(**fields: object) -> Upload:
     return Upload.objects.create(**{"file_name": "a.jsonl", "sha256": "0" * 64, "size": 4, **fields})
 
 
-def new(number: int, *tables: str) -> NewPayload:
+def new(number: int, *tables: NewPayload) -> NewPayload:
     return NewPayload(f"{number:064x}", b"[]", tables)
 
 
@@ -50,7 +50,7 @@ def new(number: int, *tables: str) -> NewPayload:
 def test_only_what_nothing_uses_goes() -> None:
     store([make_row()])
     used = set(Payload.objects.values_list("pk", flat=True))
-    put_payloads([new(1), new(2), new(3, f"{1:064x}", f"{2:064x}")])
+    put_payloads([new(1), new(2), new(3, new(1), new(2))])
     assert collect() == 3
     assert set(Payload.objects.values_list("pk", flat=True)) == used
     assert collect() == 0
@@ -62,7 +62,7 @@ def test_a_table_that_a_used_state_holds_stays() -> None:
     store([make_row()])
     state = AttemptPart.objects.filter(payload__parts__isnull=False).order_by("pk")[0].payload
     table = state.parts.order_by("pk")[0].part
-    put_payloads([new(1, table.digest), NewPayload(table.digest, b"")])
+    put_payloads([new(1, NewPayload(table.digest, b""))])
     assert collect() == 1
     assert list(verify()) == []
 
