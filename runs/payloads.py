@@ -20,6 +20,7 @@ from runs.databases import add_links, add_payloads, held_payloads
 from runs.errorclasses import ErrorDiagnosis
 from runs.models import Attempt, Payload, Trace
 from runs.records import AttemptRecord, GradedAttempt, Raw
+from runs.shared_objects import ByObject
 from runs.signatures import Diagnosis
 
 __all__ = [
@@ -29,7 +30,6 @@ __all__ = [
 
 _LEVEL = 3
 _CACHED_DIGESTS = 2048
-_CACHED_STATES = 128
 
 
 class PartRef(msgspec.Struct, frozen=True):
@@ -81,29 +81,20 @@ class _Canonical:
         return found
 
 
-class _States:
-    """Manifests of states, remembered by the very objects that the reader shares between rows with equal states."""
-
-    def __init__(self) -> None:
-        self._known: OrderedDict[int, tuple[Mapping[str, Raw], NewPayload]] = OrderedDict()
-
-    def of(self, tables: Mapping[str, Raw]) -> NewPayload:
-        found = self._known.get(id(tables))
-        if found is not None and found[0] is tables:
-            self._known.move_to_end(id(tables))
-            return found[1]
-        payloads = {table: _canonical.of(bytes(raw)) for table, raw in tables.items()}
-        text = canonical_json({table: payload.digest for table, payload in payloads.items()})
-        parts = {payload.digest: payload for payload in payloads.values()}
-        whole = NewPayload(sha256_hex(text), text, tuple(parts[digest] for digest in sorted(parts)))
-        self._known[id(tables)] = tables, whole
-        if len(self._known) > _CACHED_STATES:
-            self._known.popitem(last=False)
-        return whole
-
-
 _canonical = _Canonical()
-_states = _States()
+
+
+def _whole(tables: Mapping[str, Raw]) -> NewPayload:
+    """The manifest of a state."""
+    payloads = {table: _canonical.of(bytes(raw)) for table, raw in tables.items()}
+    text = canonical_json({table: payload.digest for table, payload in payloads.items()})
+    parts = {payload.digest: payload for payload in payloads.values()}
+    return NewPayload(sha256_hex(text), text, tuple(parts[digest] for digest in sorted(parts)))
+
+
+_state = ByObject(_whole, most=64)
+_value: ByObject[Raw, NewPayload] = ByObject(lambda text: _canonical.of(bytes(text)), most=64)
+_NULL = Raw(b"null")
 
 
 # A compressor is not safe for two threads at once, and making one costs as much as a small text.
@@ -124,9 +115,9 @@ def decompress(data: bytes | memoryview) -> bytes:
 def stored_part(part: Part) -> tuple[PartRef, NewPayload]:
     """A row's part as it is stored: its reference, and the payload that must exist for it."""
     if part.tables is None:
-        value = _canonical.of(bytes(part.value or b"null"))
+        value = _value(part.value if part.value is not None else _NULL)
         return PartRef(path=part.path, digest=value.digest), value
-    whole = _states.of(part.tables)
+    whole = _state(part.tables)
     return PartRef(path=part.path, digest=whole.digest, is_state=True), whole
 
 
@@ -186,12 +177,12 @@ def restore_row(attempt: Attempt, known: KnownTexts | None = None) -> bytes:
     manifests = {ref: known.tables(ref) for ref in evidence.parts if ref.is_state}
     known.load(whole.union(*(tables.values() for tables in manifests.values())))
     parts = {
-        ref.path: _state(manifests[ref], known) if ref.is_state else Raw(known[ref.digest]) for ref in evidence.parts
+        ref.path: _attached(manifests[ref], known) if ref.is_state else Raw(known[ref.digest]) for ref in evidence.parts
     }
     return reader_named(trace.reader).attach(load_source(trace), parts)
 
 
-def _state(tables: Mapping[str, str], known: KnownTexts) -> Raw:
+def _attached(tables: Mapping[str, str], known: KnownTexts) -> Raw:
     return Raw(msgspec.json.encode({table: Raw(known[digest]) for table, digest in tables.items()}))
 
 

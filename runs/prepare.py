@@ -107,7 +107,7 @@ def prepare(reader: Reader, raw: RawRecord, overrides: dict[str, bool] | None = 
         repetition=record.repetition,
         domain=indexed_text(record.domain, _NAME),
         verdict=record.verdict,
-        digest=row_digest(read.detached.skeleton, refs),
+        digest=row_digest(read.detached.skeleton, refs, read.detached.content),
         columns=_columns(record, graded) | _diagnosis_columns(evidence),
         source=compress(read.detached.skeleton),
         evidence=compress(msgspec.json.encode(evidence)),
@@ -140,10 +140,13 @@ def _unfit(record: AttemptRecord) -> str:
     return ""
 
 
-def row_digest(skeleton: bytes, refs: list[PartRef]) -> str:
-    """What tells rows apart: the SHA-256 of a row's canonical content."""
+def row_digest(skeleton: bytes, refs: list[PartRef], content: bytes = b"") -> str:
+    """What tells rows apart: the SHA-256 of a row's canonical content.
+
+    `content` is the skeleton's canonical JSON where it is at hand.
+    """
     parts = canonical_json([[ref.path, ref.digest] for ref in refs])
-    return sha256_hex(canonical_json(msgspec.json.decode(skeleton)) + b"\n" + parts)
+    return sha256_hex((content or canonical_json(msgspec.json.decode(skeleton))) + b"\n" + parts)
 
 
 def _columns(record: AttemptRecord, graded: GradedAttempt) -> dict[str, Any]:

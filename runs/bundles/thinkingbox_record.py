@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
 from msgspec import Raw
 
 from runs.benchmarks import domain_label
@@ -29,7 +28,6 @@ _HIGHEST_REPETITION = 2**31 - 1
 _STATE_NAMES = {"initial_db_state": "before", "result_db_state": "after", "golden_db_state": "required"}
 _CONTEXT_STARTS = "=== END CONVERSATION HISTORY ===\n\nUSER_CONTEXT:\n"
 _CONTEXT_ENDS = "\n\nLAST_ASSISTANT_MESSAGE:"
-_any = msgspec.json.Decoder()
 
 
 def make_record(
@@ -39,7 +37,7 @@ def make_record(
 
     Raises `BadRecord` for a field of another type than the format's, `msgspec.DecodeError` for a value that is no JSON.
     """
-    row = Fields({name: _decoded(text) for name, text in split.row.items() if name not in _NOT_HERE})
+    row = Fields({name: split.value(text) for name, text in split.row.items() if name not in _NOT_HERE})
     _refuse_openenv(row)
     uid = row.text("uid")
     metadata = row.fields_or_empty("metadata")
@@ -82,10 +80,6 @@ def make_record(
 
 
 _NOT_HERE = frozenset({"test_context", "tools"})  # read by level and by part
-
-
-def _decoded(text: Raw | None) -> Any:
-    return None if text is None else _any.decode(text)
 
 
 def _refuse_openenv(row: Fields) -> None:
@@ -221,7 +215,7 @@ def _servers(
         if isinstance(server, Raw):
             notes.append(f"The effects of server {name[:40]!r} are no object, so there is nothing to compare.")
         fields = Fields(
-            {key: _decoded(text) for key, text in fields_of(server).items() if key not in _STATE_NAMES},
+            {key: split.value(text) for key, text in fields_of(server).items() if key not in _STATE_NAMES},
             f"test_context.effects.{name}",
         )
         tables = {ours: states.get((name, theirs)) for theirs, ours in _STATE_NAMES.items()}
