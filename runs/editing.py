@@ -150,6 +150,8 @@ def deletion_of(run: Run) -> Deletion:
     for ids in _batches(_payloads_of(run)):
         kept = set(foreign.filter(payload__in=ids).values_list("payload_id", flat=True))
         kept |= set(PayloadPart.objects.filter(part__in=ids).values_list("part_id", flat=True))
+        others = Trace.objects.filter(dictionary__in=ids).exclude(attempt__run=run)
+        kept |= set(others.values_list("dictionary_id", flat=True))
         gone = set(ids) - kept
         wholes |= gone
         tables |= set(PayloadPart.objects.filter(whole__in=gone).values_list("part_id", flat=True))
@@ -167,8 +169,9 @@ def deletion_of(run: Run) -> Deletion:
 
 
 def _payloads_of(run: Run) -> list[int]:
-    uses = AttemptPart.objects.filter(attempt__run=run).order_by("payload_id")
-    return list(uses.values_list("payload_id", flat=True).distinct())
+    parts = AttemptPart.objects.filter(attempt__run=run).order_by().values_list("payload_id", flat=True).distinct()
+    against = Trace.objects.filter(attempt__run=run, dictionary__isnull=False).order_by()
+    return sorted({*parts, *against.values_list("dictionary_id", flat=True).distinct()})
 
 
 @transaction.atomic

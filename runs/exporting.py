@@ -26,7 +26,7 @@ def export_rows(run: Run, *, current: bool = False) -> Iterator[bytes]:
     known = KnownTexts(_KEPT_BYTES)
     for start in range(0, len(ids), _AT_ONCE):
         part = ids[start : start + _AT_ONCE]
-        stored = Attempt.objects.select_related("trace").in_bulk(part)
+        stored = Attempt.objects.select_related("trace__dictionary").in_bulk(part)
         for pk in part:
             if pk in stored:  # a row that an earlier line took the place of meanwhile is not the run's any more
                 yield restore_row(stored[pk], known)

@@ -20,8 +20,9 @@ from django.utils import timezone
 from runs.bundles import read_rows, reader_named
 from runs.bundles.base import RawRecord, Reader
 from runs.chunks import MOST_TRIES, fence, renew
+from runs.dictionaries import Dictionaries
 from runs.errors import BundleError, IngestError
-from runs.models import Chunk, ChunkState, Run, Upload, UploadState
+from runs.models import Chunk, ChunkState, Upload, UploadState
 from runs.prepare import PreparedRow, indexed_text, prepare
 from runs.records import Problem
 from runs.store import ChunkReport, add_counts, add_problems, store_chunk
@@ -85,7 +86,7 @@ def ingest_file(upload: Upload, stream: BinaryIO, progress: Callable[[int], None
         upload.save(update_fields=["reader"])
         placed = False
         for chunk in chunked(rows):
-            prepared = _prepared(reader, chunk, upload.run)
+            prepared = _prepared(reader, chunk, upload)
             if not placed and (uids := _uids(prepared)):
                 run_for(upload, uids)
                 placed = True
@@ -151,7 +152,7 @@ def _write_chunk(upload: Upload, reader: Reader, number: int, part: list[Row], p
     partial = path.with_suffix(".part")
     partial.write_bytes(zstandard.ZstdCompressor(level=1).compress(msgspec.msgpack.encode(rows)))
     partial.replace(path)
-    uids = _uids(_prepared(reader, part, upload.run)) if upload.run is None or number == 1 else set()
+    uids = _uids(_prepared(reader, part, upload)) if upload.run is None or number == 1 else set()
     with transaction.atomic():
         if uids:
             run_for(upload, uids)
@@ -165,7 +166,7 @@ def store_claimed(chunk: Chunk) -> ChunkReport | None:
     data = (settings.UPLOADS_DIR / chunk.path).read_bytes()
     rows = msgspec.msgpack.decode(zstandard.ZstdDecompressor().decompress(data), type=list[_FileRow])
     reader = reader_named(upload.reader)
-    prepared = _prepared(reader, [row.row for row in rows], upload.run)
+    prepared = _prepared(reader, [row.row for row in rows], upload)
     report = _store(upload, reader, prepared, fence=lambda: fence(chunk))
     if report is not None:
         (settings.UPLOADS_DIR / chunk.path).unlink(missing_ok=True)
@@ -196,9 +197,16 @@ def close(upload_id: int) -> bool:
 # --- Shared -----------------------------------------------------------------------------------------------------------
 
 
-def _prepared(reader: Reader, rows: Iterable[Row], run: Run | None) -> list[PreparedRow | Problem]:
-    overrides = run.benchmark.tool_overrides if run is not None else {}
-    return [prepare(reader, row, overrides) if isinstance(row, RawRecord) else row for row in rows]
+_dictionaries: dict[int, Dictionaries] = {}
+"""Upload → its dictionaries. One file's rows never lean on another's: a run can go with all that only it has."""
+
+
+def _prepared(reader: Reader, rows: Iterable[Row], upload: Upload) -> list[PreparedRow | Problem]:
+    overrides = upload.run.benchmark.tool_overrides if upload.run is not None else {}
+    if upload.pk not in _dictionaries:
+        _dictionaries.clear()
+    shared = _dictionaries.setdefault(upload.pk, Dictionaries())
+    return [prepare(reader, row, overrides, shared) if isinstance(row, RawRecord) else row for row in rows]
 
 
 def _uids(rows: Iterable[PreparedRow | Problem]) -> set[str]:

@@ -17,6 +17,7 @@ from runs.bundles.base import Part
 from runs.canonical import canonical_json, sha256_hex
 from runs.claims import Claim
 from runs.databases import add_links, add_payloads, held_payloads
+from runs.dictionaries import decompress_with
 from runs.errorclasses import ErrorDiagnosis
 from runs.models import Attempt, Payload, Trace
 from runs.records import AttemptRecord, GradedAttempt, Raw
@@ -144,7 +145,9 @@ def put_payloads(payloads: Iterable[NewPayload]) -> dict[str, int]:
 
 def load_source(trace: Trace) -> bytes:
     """The stored row without its parts, as its reader understands it."""
-    return decompress(trace.source)
+    if trace.dictionary is None:
+        return decompress(trace.source)
+    return decompress_with(decompress(trace.dictionary.data), bytes(trace.source))
 
 
 def load_record(trace: Trace) -> AttemptRecord:

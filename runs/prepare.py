@@ -10,6 +10,7 @@ import msgspec
 from runs.bundles.base import RawRecord, Reader
 from runs.canonical import canonical_json, sha256_hex
 from runs.claims import read_claim
+from runs.dictionaries import Dictionaries, compress_with
 from runs.errorclasses import classify_error
 from runs.errors import BadRecord
 from runs.grading import grade
@@ -66,6 +67,8 @@ class PreparedRow(msgspec.Struct, frozen=True, kw_only=True):
     columns: dict[str, Any]
     """Values of the attempt's columns, by name."""
     source: bytes
+    dictionary: str | None = None
+    """Digest of the payload that `source` is compressed against."""
     evidence: bytes
     refs: list[PartRef]
     payloads: list[NewPayload]
@@ -79,8 +82,13 @@ class PreparedRow(msgspec.Struct, frozen=True, kw_only=True):
     """What the full-text index takes up."""
 
 
-def prepare(reader: Reader, raw: RawRecord, overrides: dict[str, bool] | None = None) -> PreparedRow | Problem:
-    """Reads, grades and compresses one row.
+def prepare(
+    reader: Reader,
+    raw: RawRecord,
+    overrides: dict[str, bool] | None = None,
+    dictionaries: Dictionaries | None = None,
+) -> PreparedRow | Problem:
+    """Reads, grades and compresses one row, against a row of the same task where `dictionaries` has one.
 
     A row that cannot be stored comes back as a Problem with its line and field.
     """
@@ -101,15 +109,20 @@ def prepare(reader: Reader, raw: RawRecord, overrides: dict[str, bool] | None = 
         refs.append(ref)
         payloads.append(payload)
     evidence = _evidence(record, graded, refs)
+    skeleton = read.detached.skeleton
+    dictionary = None if dictionaries is None else dictionaries.of(record.uid, skeleton)
+    if dictionary is not None:
+        payloads.append(NewPayload(dictionary.digest, dictionary.text))
     return PreparedRow(
         line=raw.line,
         uid=record.uid,
         repetition=record.repetition,
         domain=indexed_text(record.domain, _NAME),
         verdict=record.verdict,
-        digest=row_digest(read.detached.skeleton, refs, read.detached.content),
+        digest=row_digest(skeleton, refs, read.detached.content),
         columns=_columns(record, graded) | _diagnosis_columns(evidence),
-        source=compress(read.detached.skeleton),
+        source=compress(skeleton) if dictionary is None else compress_with(dictionary, skeleton),
+        dictionary=None if dictionary is None else dictionary.digest,
         evidence=compress(msgspec.json.encode(evidence)),
         refs=refs,
         payloads=payloads,

@@ -21,7 +21,7 @@ _AT_ONCE = 50
 
 def regrade(run: Run) -> Iterator[int]:
     """Grades a run's attempts again, fifty a transaction, and yields how many are done. Begun again, it starts anew."""
-    reading = Attempt.objects.filter(run=run).select_related("trace").order_by("pk")
+    reading = Attempt.objects.filter(run=run).select_related("trace__dictionary").order_by("pk")
     last = done = 0
     while attempts := list(reading.filter(pk__gt=last)[:_AT_ONCE]):
         regrade_attempts(run, attempts)

@@ -161,7 +161,7 @@ def insert(texts: Iterable[tuple[int, str]]) -> None:
 
 
 def _texts(ids: Iterable[int]) -> Iterator[tuple[int, str]]:
-    for trace in Trace.objects.filter(pk__in=list(ids)).only("reader", "source"):
+    for trace in Trace.objects.filter(pk__in=list(ids)).select_related("dictionary").defer("evidence"):
         yield trace.pk, transcript_text(load_record(trace))
 
 

@@ -293,8 +293,11 @@ def _write(run: Run, reader: str, tasks: dict[str, Task], plan: _Plan) -> None:
     )
     insert_rows(
         "runs_trace",
-        ["attempt_id", "reader", "source", "evidence"],
-        [(pk, reader, row.source, row.evidence) for pk, row in stored],
+        ["attempt_id", "reader", "source", "evidence", "dictionary_id"],
+        [
+            (pk, reader, row.source, row.evidence, None if row.dictionary is None else ids[row.dictionary])
+            for pk, row in stored
+        ],
     )
     insert_rows(
         "runs_attemptpart",

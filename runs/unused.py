@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
-from runs.models import AttemptPart, Payload, PayloadPart
+from runs.models import AttemptPart, Payload, PayloadPart, Trace
 
 __all__ = ["collect", "drop_unused", "unused"]
 
@@ -20,8 +20,9 @@ _BATCH = 500
 
 
 def unused() -> QuerySet[Payload]:
-    """Payloads that neither an attempt nor a state uses."""
+    """Payloads that neither an attempt, its trace nor a state uses."""
     return Payload.objects.filter(
+        ~Exists(Trace.objects.filter(dictionary=OuterRef("pk"))),
         ~Exists(AttemptPart.objects.filter(payload=OuterRef("pk"))),
         ~Exists(PayloadPart.objects.filter(part=OuterRef("pk"))),
     )

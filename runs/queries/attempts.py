@@ -163,7 +163,7 @@ def attempt_row(pk: int) -> tuple[str, bytes] | None:
 
 
 def _attempt(pk: int) -> Attempt | None:
-    related = ("run__benchmark", "task", "upload", "trace")
+    related = ("run__benchmark", "task", "upload", "trace__dictionary")
     return Attempt.objects.select_related(*related).filter(pk=pk).first()
 
 

@@ -39,7 +39,7 @@ def compare_page(left: int, right: int, view: CompareView) -> ComparePage:
     """Two attempts at one task side by side. Two queries, however long they are. Raises Http404."""
     found = {
         row.pk: row
-        for row in Attempt.objects.select_related("run__benchmark", "task", "trace").filter(
+        for row in Attempt.objects.select_related("run__benchmark", "task", "trace__dictionary").filter(
             Q(pk=left) | Q(pk=right), trace__isnull=False
         )
     }

@@ -52,7 +52,9 @@ def check_payloads(repair: bool) -> Iterator[Finding]:
 
 
 def _used_by(payload: Payload) -> str:
-    uses = Attempt.objects.filter(Q(parts__payload=payload) | Q(parts__payload__parts__part=payload))
+    uses = Attempt.objects.filter(
+        Q(parts__payload=payload) | Q(parts__payload__parts__part=payload) | Q(trace__dictionary=payload)
+    )
     runs = list(uses.order_by("run__slug").values_list("run__slug").annotate(Count("pk", distinct=True)))
     if not runs:
         return "Nothing uses it; `manage.py gc` removes it."
@@ -132,9 +134,8 @@ def check_attempts(repair: bool) -> Iterator[Finding]:
 
 def _batch(run: Run, last: int) -> _Batch:
     with snapshot():
-        attempts = list(
-            Attempt.objects.filter(run=run, pk__gt=last).select_related("trace", "task").order_by("pk")[:_AT_ONCE]
-        )
+        found = Attempt.objects.filter(run=run, pk__gt=last).select_related("trace__dictionary", "task")
+        attempts = list(found.order_by("pk")[:_AT_ONCE])
         ids = [attempt.pk for attempt in attempts]
         parts: defaultdict[int, dict[str, int]] = defaultdict(dict)
         uses = AttemptPart.objects.filter(attempt__in=ids)
