@@ -10,7 +10,7 @@ import msgspec
 from runs.bundles.base import RawRecord, Reader
 from runs.canonical import canonical_json, sha256_hex
 from runs.claims import read_claim
-from runs.dictionaries import Dictionaries, compress_with
+from runs.dictionaries import Dictionaries
 from runs.errorclasses import classify_error
 from runs.errors import BadRecord
 from runs.grading import grade
@@ -111,7 +111,10 @@ def prepare(
     evidence = _evidence(record, graded, refs)
     skeleton = read.detached.skeleton
     dictionary = None if dictionaries is None else dictionaries.of(record.uid, skeleton)
-    if dictionary is not None:
+    if dictionaries is None or dictionary is None:
+        source = compress(skeleton)
+    else:
+        source = dictionaries.compress(dictionary, skeleton)
         payloads.append(NewPayload(dictionary.digest, dictionary.text))
     return PreparedRow(
         line=raw.line,
@@ -121,7 +124,7 @@ def prepare(
         verdict=record.verdict,
         digest=row_digest(skeleton, refs, read.detached.content),
         columns=_columns(record, graded) | _diagnosis_columns(evidence),
-        source=compress(skeleton) if dictionary is None else compress_with(dictionary, skeleton),
+        source=source,
         dictionary=None if dictionary is None else dictionary.digest,
         evidence=compress(msgspec.json.encode(evidence)),
         refs=refs,

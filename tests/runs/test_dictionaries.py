@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from runs.dictionaries import Dictionaries, compress_with, decompress_with
+from runs.dictionaries import Dictionaries, decompress_with
 from runs.editing import delete_run, deletion_of
 from runs.models import Attempt, Payload, Run, Trace
 from runs.payloads import restore_row
@@ -31,7 +31,7 @@ def test_the_first_row_is_the_dictionary_of_its_task() -> None:
     assert made.of("a", b"y" * 5000) is first
     assert made.of("b", b"z" * 5000) is not first
     text = b"x" * 4990 + b"otherwise"
-    assert decompress_with(first.text, compress_with(first, text)) == text
+    assert decompress_with(first.text, made.compress(first, text)) == text
 
 
 def test_a_small_or_huge_row_needs_none() -> None:
