@@ -25,15 +25,17 @@ __all__ = ["SCENARIOS", "Scenario"]
 
 Scenario = Callable[[list[Path], Numbers, random.Random], int]
 _MOST_FAULTS = 6
+_PATIENCE = 900
+"""Seconds. A loaded machine is no fault."""
 
 
 def _disturbed(site: Site, disturb: Callable[[], object], chance: random.Random, expected: Numbers) -> int:
     """Disturbs until everything is stored, at most six times, and compares. Returns how often."""
     faults = 0
-    end = time.monotonic() + 240
+    end = time.monotonic() + _PATIENCE
     while not site.is_done():
         if time.monotonic() > end:
-            raise TimeoutError(f"Not stored within 240 seconds: {site.states()}.")
+            raise TimeoutError(f"Not stored within {_PATIENCE} seconds: {site.states()}.")
         time.sleep(chance.uniform(0.1, 1.5))
         if faults < _MOST_FAULTS:
             disturb()

@@ -25,7 +25,7 @@ __all__ = ["LEASE", "Cluster", "Numbers", "Redis", "Site", "numbers_of", "until"
 
 ROOT = Path(__file__).resolve().parents[2]
 LEASE = 2
-PATIENCE = 180.0
+PATIENCE = 600.0
 Numbers = dict[str, Any]
 
 _NUMBERS = """
