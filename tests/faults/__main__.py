@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import signal
 import sys
 import time
 from pathlib import Path
@@ -31,6 +32,8 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", choices=list(SCENARIOS), default=list(SCENARIOS))
     parser.add_argument("--seed", type=int, default=20)
     options = parser.parse_args()
+    # Told to end, it ends what it started.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     given = files()
     expected = numbers_of(given)
     _say(f"{len(expected['attempts']):,} attempts in {len(given)} files")

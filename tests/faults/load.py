@@ -10,6 +10,7 @@ import argparse
 import http.client
 import random
 import re
+import signal
 import sys
 import threading
 import time
@@ -85,6 +86,8 @@ def main() -> int:
     parser.add_argument("--uploads", type=int, default=20)
     parser.add_argument("--readers", type=int, default=10)
     options = parser.parse_args()
+    # Told to end, it ends what it started.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     paths = [bundle.path for bundle in bundles()]
     with ExitStack() as stack:
         site = Site(stack.enter_context(temporary()), TWENTYFOLD_LEASE="90")
