@@ -13,7 +13,7 @@ from django.core.management import CommandError, call_command
 from runs.bundles.opening import open_bundle
 from runs.exporting import export_rows
 from runs.models import Run, TaskTally
-from tests.factories import make_row, make_states
+from tests.factories import SERVER, make_row
 from tests.runs.test_ingest_shared import ingest
 from tests.stored import store
 
@@ -44,9 +44,8 @@ def test_a_replaced_error_comes_back_too_unless_it_is_left_out() -> None:
 
 def test_what_is_kept_at_hand_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("runs.exporting._KEPT_BYTES", 0)
-    states = make_states()
-    states["after"]["rentals"][1]["status"] = "lost"
-    rows = [make_row(repetition=0), make_row(repetition=1, states=states), make_row(repetition=2)]
+    rows = [make_row(repetition=repetition) for repetition in range(3)]
+    rows[1]["test_context"]["effects"][SERVER]["result_db_state"]["rentals"][1]["status"] = "lost"
     assert exported(store(rows)) == rows
 
 
