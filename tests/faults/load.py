@@ -22,7 +22,7 @@ from statistics import quantiles
 from runs.demo import bundles
 from tests.faults.site import Site, answers, free_port, temporary, until
 
-PAGES = ("/", "/uploads/", "/failures/", "/leaderboards/", "/errors/")
+PAGES = ("/", "/uploads/", "/failures/", "/leaderboards/", "/failures/errors/")
 
 
 class Visitor:
