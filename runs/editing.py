@@ -7,7 +7,7 @@ from functools import partial
 
 import msgspec
 from django.db import transaction
-from django.db.models import Exists, Max, OuterRef, QuerySet, Subquery
+from django.db.models import Exists, Max, OuterRef, Subquery
 
 from runs import search
 from runs.errors import IngestError
@@ -18,7 +18,6 @@ from runs.models import (
     AttemptPart,
     AttemptRubric,
     Benchmark,
-    Payload,
     PayloadPart,
     Run,
     Task,
@@ -29,6 +28,7 @@ from runs.models import (
     UploadState,
 )
 from runs.naming import checked_name
+from runs.unused import drop_unused
 from runs.uploads import forget_files
 
 __all__ = ["Deletion", "RunChanges", "delete_run", "deletion_of", "edit_run", "lowest_repetitions"]
@@ -150,6 +150,8 @@ def deletion_of(run: Run) -> Deletion:
     for ids in _batches(_payloads_of(run)):
         kept = set(foreign.filter(payload__in=ids).values_list("payload_id", flat=True))
         kept |= set(PayloadPart.objects.filter(part__in=ids).values_list("part_id", flat=True))
+        others = Trace.objects.filter(dictionary__in=ids).exclude(attempt__run=run)
+        kept |= set(others.values_list("dictionary_id", flat=True))
         gone = set(ids) - kept
         wholes |= gone
         tables |= set(PayloadPart.objects.filter(whole__in=gone).values_list("part_id", flat=True))
@@ -167,8 +169,9 @@ def deletion_of(run: Run) -> Deletion:
 
 
 def _payloads_of(run: Run) -> list[int]:
-    uses = AttemptPart.objects.filter(attempt__run=run).order_by("payload_id")
-    return list(uses.values_list("payload_id", flat=True).distinct())
+    parts = AttemptPart.objects.filter(attempt__run=run).order_by().values_list("payload_id", flat=True).distinct()
+    against = Trace.objects.filter(attempt__run=run, dictionary__isnull=False).order_by()
+    return sorted({*parts, *against.values_list("dictionary_id", flat=True).distinct()})
 
 
 @transaction.atomic
@@ -197,35 +200,7 @@ def delete_run(run: Run) -> Deletion:
     benchmark = run.benchmark_id
     run.delete()
     _drop_unused_tasks(benchmark)
-    return Deletion(attempts=attempts, payloads=_drop_unused_payloads(used), uploads=uploads)
-
-
-def _drop_unused_payloads(candidates: Iterable[int]) -> int:
-    """Deletes those of the payloads (ids) that nothing uses, then the tables only they held. Returns how many went."""
-    tables: set[int] = set()
-    gone = 0
-    for ids in _batches(candidates):
-        unused = list(_unused(ids))
-        links = PayloadPart.objects.filter(whole__in=unused)
-        tables.update(links.values_list("part_id", flat=True))
-        links.delete()
-        gone += _delete(unused)
-    for ids in _batches(sorted(tables)):
-        gone += _delete(list(_unused(ids)))
-    return gone
-
-
-def _unused(ids: list[int]) -> QuerySet[Payload, int]:
-    return Payload.objects.filter(
-        ~Exists(AttemptPart.objects.filter(payload=OuterRef("pk"))),
-        ~Exists(PayloadPart.objects.filter(part=OuterRef("pk"))),
-        pk__in=ids,
-    ).values_list("pk", flat=True)
-
-
-def _delete(ids: list[int]) -> int:
-    # Without `data`: what is deleted need not be read first.
-    return Payload.objects.filter(pk__in=ids).only("pk").delete()[1].get("runs.Payload", 0)
+    return Deletion(attempts=attempts, payloads=drop_unused(used), uploads=uploads)
 
 
 def _batches(ids: Iterable[int]) -> Iterator[list[int]]:

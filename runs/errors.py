@@ -5,6 +5,7 @@
     │   ├── UnknownFormat     no reader knows the file
     │   └── UnsupportedBundle the file is known, and not read (another archive)
     ├── BadRecord             one line cannot be stored; the others can
+    ├── BackupError           a backup cannot be made, or is not whole, or would go over what is there
     └── IngestError           the answer to "into which run?" is missing or contradicts what is stored
 
 A message is a full sentence: what was wrong, where (file, line, field), what to do.
@@ -40,3 +41,7 @@ class BadRecord(RunsError):
 
 class IngestError(RunsError):
     """The target run is not clear: a model's name is missing, or the named run belongs to another benchmark."""
+
+
+class BackupError(RunsError):
+    """A backup cannot be made, is not whole or not of this product, or would go over what is stored."""

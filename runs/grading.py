@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from runs.attribution import attribute, observed_tools
 from runs.benchmarks import THINKINGBOX_BENCH
 from runs.checks import build_checks
-from runs.records import AttemptRecord, Effect, GradedAttempt, ServerGrading, StateSource
+from runs.records import AttemptRecord, Effect, GradedAttempt, ServerGrading, StateSource, Tool
 from runs.reported import reported_effects
+from runs.shared_objects import ByObject
 from runs.statediff import compare_server, effect_order
 from runs.writing_tools import ListedTools, changes_state
 
@@ -49,7 +50,7 @@ def _only_server(record: AttemptRecord) -> str:
 
 def _write_steps(record: AttemptRecord, effects: list[Effect], overrides: Mapping[str, bool]) -> list[int]:
     listed = _listed_tools(record.scenario)
-    annotations = {tool.name: tool.read_only for tool in record.tools}
+    annotations = _hints(record.tools)
     observed: frozenset[str] = frozenset()
     if listed is None and any(annotations.get(step.name) is None for step in record.steps if step.name is not None):
         observed = observed_tools(effects, record.steps)
@@ -58,6 +59,14 @@ def _write_steps(record: AttemptRecord, effects: list[Effect], overrides: Mappin
         for step in record.steps
         if changes_state(step, listed=listed, annotations=annotations, observed=observed, overrides=overrides)
     ]
+
+
+def _read_only(tools: list[Tool]) -> dict[str, bool | None]:
+    """The tools' own hints."""
+    return {tool.name: tool.read_only for tool in tools}
+
+
+_hints = ByObject(_read_only, most=32)
 
 
 def _listed_tools(scenario: str) -> ListedTools | None:

@@ -5,6 +5,7 @@ A state is a manifest `{table: digest}`; each table is stored once for all attem
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 
@@ -15,18 +16,22 @@ from runs.bundles import reader_named
 from runs.bundles.base import Part
 from runs.canonical import canonical_json, sha256_hex
 from runs.claims import Claim
+from runs.databases import add_links, add_payloads, held_payloads
+from runs.dictionaries import decompress_with
 from runs.errorclasses import ErrorDiagnosis
-from runs.models import Attempt, Payload, PayloadPart, Provenance, Trace
+from runs.models import Attempt, Payload, Provenance, Trace
 from runs.records import AttemptRecord, GradedAttempt, Raw, SaidRow
+from runs.shared_objects import ByObject
 from runs.signatures import Diagnosis
 
 __all__ = [
-    "Evidence", "NewPayload", "PartRef", "compress", "decompress", "load_evidence", "load_part", "load_record",
-    "load_source", "put_payloads", "put_provenances", "restore_row", "restore_without_parts", "stored_part",
+    "Evidence", "KnownTexts", "NewPayload", "PartRef", "compress", "decompress", "load_evidence", "load_part",
+    "load_record", "load_source", "put_payloads", "put_provenances", "restore_row", "restore_without_parts",
+    "stored_part",
 ]  # fmt: skip
 
 _LEVEL = 3
-_CACHED_DIGESTS = 4096
+_CACHED_DIGESTS = 2048
 
 
 class PartRef(msgspec.Struct, frozen=True):
@@ -52,26 +57,26 @@ class Evidence(msgspec.Struct, frozen=True):
 
 
 class NewPayload(msgspec.Struct, frozen=True):
-    """A payload on its way into the database. `tables`: the digests that a state's manifest names."""
+    """A payload on its way into the database. `tables`: what a state's manifest names."""
 
     digest: str
     text: bytes
-    tables: tuple[str, ...] = ()
+    tables: tuple[NewPayload, ...] = ()
 
 
 class _Canonical:
-    """Digest of a JSON text, remembered by the text's own hash: the same tables come again with each repetition."""
+    """Payload of a JSON text, remembered by the text's own hash: the same tables come again with each repetition."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[bytes, tuple[str, bytes]] = OrderedDict()
+        self._known: OrderedDict[bytes, NewPayload] = OrderedDict()
 
-    def of(self, text: bytes) -> tuple[str, bytes]:
+    def of(self, text: bytes) -> NewPayload:
         found = self._known.get(text)
         if found is not None:
             self._known.move_to_end(text)
             return found
         canonical = canonical_json(msgspec.json.decode(text))
-        found = (sha256_hex(canonical), canonical)
+        found = NewPayload(sha256_hex(canonical), canonical)
         self._known[text] = found
         if len(self._known) > _CACHED_DIGESTS:
             self._known.popitem(last=False)
@@ -81,43 +86,61 @@ class _Canonical:
 _canonical = _Canonical()
 
 
+def _whole(tables: Mapping[str, Raw]) -> NewPayload:
+    """The manifest of a state."""
+    payloads = {table: _canonical.of(bytes(raw)) for table, raw in tables.items()}
+    text = canonical_json({table: payload.digest for table, payload in payloads.items()})
+    parts = {payload.digest: payload for payload in payloads.values()}
+    return NewPayload(sha256_hex(text), text, tuple(parts[digest] for digest in sorted(parts)))
+
+
+_state = ByObject(_whole, most=64)
+_value: ByObject[Raw, NewPayload] = ByObject(lambda text: _canonical.of(bytes(text)), most=64)
+_NULL = Raw(b"null")
+
+
+# A compressor is not safe for two threads at once, and making one costs as much as a small text.
+_local = threading.local()
+
+
 def compress(data: bytes) -> bytes:
-    return zstandard.ZstdCompressor(level=_LEVEL).compress(data)
+    compressor: zstandard.ZstdCompressor | None = getattr(_local, "compressor", None)
+    if compressor is None:
+        compressor = _local.compressor = zstandard.ZstdCompressor(level=_LEVEL)
+    return compressor.compress(data)
 
 
 def decompress(data: bytes | memoryview) -> bytes:
     return zstandard.ZstdDecompressor().decompress(bytes(data))
 
 
-def stored_part(part: Part) -> tuple[PartRef, list[NewPayload]]:
-    """A row's part as it is stored: its reference, and the payloads that must exist for it."""
+def stored_part(part: Part) -> tuple[PartRef, NewPayload]:
+    """A row's part as it is stored: its reference, and the payload that must exist for it."""
     if part.tables is None:
-        digest, text = _canonical.of(bytes(part.value or b"null"))
-        return PartRef(path=part.path, digest=digest), [NewPayload(digest, text)]
-    manifest: dict[str, str] = {}
-    payloads = []
-    for table, raw in part.tables.items():
-        digest, text = _canonical.of(bytes(raw))
-        manifest[table] = digest
-        payloads.append(NewPayload(digest, text))
-    text = canonical_json(manifest)
-    whole = NewPayload(sha256_hex(text), text, tuple(sorted(set(manifest.values()))))
-    return PartRef(path=part.path, digest=whole.digest, is_state=True), [*payloads, whole]
+        value = _value(part.value if part.value is not None else _NULL)
+        return PartRef(path=part.path, digest=value.digest), value
+    whole = _state(part.tables)
+    return PartRef(path=part.path, digest=whole.digest, is_state=True), whole
 
 
 def put_payloads(payloads: Iterable[NewPayload]) -> dict[str, int]:
-    """Stores what is not there yet and returns digest → id. In digest order, so that two writers cannot deadlock."""
-    wanted = {payload.digest: payload for payload in payloads}
-    known = _ids(wanted)
-    new = [wanted[digest] for digest in sorted(wanted.keys() - known.keys())]
-    if not new:
-        return known
-    Payload.objects.bulk_create(
-        [Payload(digest=p.digest, size=len(p.text), data=compress(p.text)) for p in new], ignore_conflicts=True
-    )
-    known = _ids(wanted)
-    links = [PayloadPart(whole_id=known[p.digest], part_id=known[table]) for p in new for table in p.tables]
-    PayloadPart.objects.bulk_create(links, ignore_conflicts=True)
+    """Stores what is not there yet and returns digest → id of these. In digest order, so that two writers cannot
+    deadlock.
+    """
+    asked = {payload.digest: payload for payload in payloads}
+    known = held_payloads(asked)
+    # The tables of a stored state are there, as the state refers to them.
+    wanted = {digest: asked[digest] for digest in asked.keys() - known.keys()}
+    states = [payload for payload in wanted.values() if payload.tables]
+    for state in states:
+        wanted |= {table.digest: table for table in state.tables}
+    known |= held_payloads(wanted.keys() - known.keys()) if states else {}
+    # Once is enough, unless somebody removes unused payloads at this very moment.
+    while missing := sorted(wanted.keys() - known.keys()):
+        new = [wanted[digest] for digest in missing]
+        add_payloads((p.digest, len(p.text), compress(p.text)) for p in new)
+        known |= held_payloads(missing)
+    add_links((known[state.digest], known[table.digest]) for state in states for table in state.tables)
     return known
 
 
@@ -139,13 +162,11 @@ def _provenance_ids(digests: Iterable[str]) -> dict[str, int]:
     return dict(Provenance.objects.filter(digest__in=list(digests)).values_list("digest", "pk"))
 
 
-def _ids(digests: Iterable[str]) -> dict[str, int]:
-    return dict(Payload.objects.filter(digest__in=list(digests)).values_list("digest", "pk"))
-
-
 def load_source(trace: Trace) -> bytes:
     """The stored row without its parts, as its reader understands it."""
-    return decompress(trace.source)
+    if trace.dictionary is None:
+        return decompress(trace.source)
+    return decompress_with(decompress(trace.dictionary.data), bytes(trace.source))
 
 
 def load_record(trace: Trace) -> AttemptRecord:
@@ -168,16 +189,52 @@ def restore_without_parts(trace: Trace) -> bytes:
     return reader_named(trace.reader).attach(load_source(trace), {})
 
 
-def restore_row(attempt: Attempt) -> bytes:
-    """The attempt's row again, equal as JSON to what came in."""
+def restore_row(attempt: Attempt, known: KnownTexts | None = None) -> bytes:
+    """The attempt's row again, equal as JSON to what came in. `known` keeps what many rows share."""
+    known = KnownTexts() if known is None else known
     trace = attempt.trace
     evidence = load_evidence(trace)
-    texts = dict(_texts(ref.digest for ref in evidence.parts))
-    parts: dict[tuple[str, ...], Raw] = {}
-    for ref in evidence.parts:
-        value = _load(ref, texts)
-        parts[ref.path] = Raw(msgspec.json.encode(value)) if isinstance(value, dict) else value
+    whole = {ref.digest for ref in evidence.parts}
+    known.load(whole)
+    manifests = {ref: known.tables(ref) for ref in evidence.parts if ref.is_state}
+    known.load(whole.union(*(tables.values() for tables in manifests.values())))
+    parts = {
+        ref.path: _attached(manifests[ref], known) if ref.is_state else Raw(known[ref.digest]) for ref in evidence.parts
+    }
     return reader_named(trace.reader).attach(load_source(trace), parts)
+
+
+def _attached(tables: Mapping[str, str], known: KnownTexts) -> Raw:
+    return Raw(msgspec.json.encode({table: Raw(known[digest]) for table, digest in tables.items()}))
+
+
+class KnownTexts:
+    """Payloads that were read, by digest, up to a number of bytes that is exceeded only by one row's own parts."""
+
+    def __init__(self, most_bytes: int = 0) -> None:
+        self._most = most_bytes
+        self._held = 0
+        self._texts: dict[str, bytes] = {}
+
+    def __getitem__(self, digest: str) -> bytes:
+        return self._texts[digest]
+
+    def load(self, digests: Iterable[str]) -> None:
+        """Reads those that are not at hand, in one query, or in none. Raises KeyError at the use of a missing one."""
+        wanted = set(digests)
+        missing = wanted - self._texts.keys()
+        if not missing:
+            return
+        if self._held > self._most:
+            self._texts = {digest: text for digest, text in self._texts.items() if digest in wanted}
+            self._held = sum(map(len, self._texts.values()))
+        for digest, text in _texts(missing):
+            self._texts[digest] = text
+            self._held += len(text)
+
+    def tables(self, ref: PartRef) -> dict[str, str]:
+        """A state's manifest: table → digest."""
+        return msgspec.json.decode(self[ref.digest], type=dict[str, str])
 
 
 def _load(ref: PartRef, texts: Mapping[str, bytes]) -> dict[str, Raw] | Raw:

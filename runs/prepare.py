@@ -10,6 +10,7 @@ import msgspec
 from runs.bundles.base import RawRecord, Reader
 from runs.canonical import canonical_json, sha256_hex
 from runs.claims import read_claim
+from runs.dictionaries import Dictionaries
 from runs.errorclasses import classify_error
 from runs.errors import BadRecord
 from runs.grading import grade
@@ -29,7 +30,7 @@ from runs.records import (
 from runs.signatures import classify
 from runs.transcripts import transcript_text
 
-__all__ = ["EffectRow", "PreparedRow", "ToolRow", "indexed_text", "prepare"]
+__all__ = ["EffectRow", "PreparedRow", "ToolRow", "indexed_text", "prepare", "row_digest"]
 
 _SHORT = 100
 _NAME = 200
@@ -69,6 +70,8 @@ class PreparedRow(msgspec.Struct, frozen=True, kw_only=True):
     columns: dict[str, Any]
     """Values of the attempt's columns, by name."""
     source: bytes
+    dictionary: str | None = None
+    """Digest of the payload that `source` is compressed against."""
     evidence: bytes
     refs: list[PartRef]
     payloads: list[NewPayload]
@@ -82,8 +85,13 @@ class PreparedRow(msgspec.Struct, frozen=True, kw_only=True):
     """What the full-text index takes up."""
 
 
-def prepare(reader: Reader, raw: RawRecord, overrides: dict[str, bool] | None = None) -> PreparedRow | Problem:
-    """Reads, grades and compresses one row.
+def prepare(
+    reader: Reader,
+    raw: RawRecord,
+    overrides: dict[str, bool] | None = None,
+    dictionaries: Dictionaries | None = None,
+) -> PreparedRow | Problem:
+    """Reads, grades and compresses one row, against a row of the same task where `dictionaries` has one.
 
     A row that cannot be stored comes back as a Problem with its line and field.
     """
@@ -100,21 +108,29 @@ def prepare(reader: Reader, raw: RawRecord, overrides: dict[str, bool] | None = 
     refs: list[PartRef] = []
     payloads: list[NewPayload] = []
     for part in read.detached.parts:
-        ref, needed = stored_part(part)
+        ref, payload = stored_part(part)
         refs.append(ref)
-        payloads.extend(needed)
+        payloads.append(payload)
     evidence = _evidence(record, graded, refs)
+    skeleton = read.detached.skeleton
+    dictionary = None if dictionaries is None else dictionaries.of(record.uid, skeleton)
+    if dictionaries is None or dictionary is None:
+        source = compress(skeleton)
+    else:
+        source = dictionaries.compress(dictionary, skeleton)
+        payloads.append(NewPayload(dictionary.digest, dictionary.text))
     return PreparedRow(
         line=raw.line,
         uid=record.uid,
         repetition=record.repetition,
         domain=indexed_text(record.domain, _NAME),
         verdict=record.verdict,
-        digest=_digest(read.detached.skeleton, refs),
+        digest=row_digest(skeleton, refs, read.detached.content),
         tried=record.tried,
         said=None if record.said is None else _said(record.said),
         columns=_columns(record, graded) | _diagnosis_columns(evidence),
-        source=compress(read.detached.skeleton),
+        source=source,
+        dictionary=None if dictionary is None else dictionary.digest,
         evidence=compress(msgspec.json.encode(evidence)),
         refs=refs,
         payloads=payloads,
@@ -145,9 +161,13 @@ def _unfit(record: AttemptRecord) -> str:
     return ""
 
 
-def _digest(skeleton: bytes, refs: list[PartRef]) -> str:
+def row_digest(skeleton: bytes, refs: list[PartRef], content: bytes = b"") -> str:
+    """What tells rows apart: the SHA-256 of a row's canonical content.
+
+    `content` is the skeleton's canonical JSON where it is at hand.
+    """
     parts = canonical_json([[ref.path, ref.digest] for ref in refs])
-    return sha256_hex(canonical_json(msgspec.json.decode(skeleton)) + b"\n" + parts)
+    return sha256_hex((content or canonical_json(msgspec.json.decode(skeleton))) + b"\n" + parts)
 
 
 def _said(value: dict[str, Any]) -> SaidRow:

@@ -12,28 +12,33 @@ from runs.failure_facts import keep_facts
 from runs.models import Attempt, AttemptEffect, AttemptLabel, AttemptRubric, Run, ToolUse, Trace
 from runs.payloads import restore_row
 from runs.prepare import PreparedRow, prepare
-from runs.store import lock_tallies, write_narrow_rows
-from runs.tallies import recount
+from runs.store import write_narrow_rows
+from runs.tallies import lock, recount
 
-__all__ = ["regrade"]
+__all__ = ["regrade", "regrade_attempts"]
 
 _AT_ONCE = 50
 
 
 def regrade(run: Run) -> Iterator[int]:
     """Grades a run's attempts again, fifty a transaction, and yields how many are done. Begun again, it starts anew."""
-    reading = Attempt.objects.filter(run=run).select_related("trace").order_by("pk")
+    reading = Attempt.objects.filter(run=run).select_related("trace__dictionary").order_by("pk")
     last = done = 0
     while attempts := list(reading.filter(pk__gt=last)[:_AT_ONCE]):
-        prepared = [(attempt, _prepared(attempt, run)) for attempt in attempts]
-        with transaction.atomic():
-            tasks = sorted({attempt.task_id for attempt in attempts})
-            lock_tallies(run, tasks)
-            _write(prepared)
-            recount(run, tasks)
+        regrade_attempts(run, attempts)
         last, done = attempts[-1].pk, done + len(attempts)
         yield done
     keep_facts(run.pk)
+
+
+def regrade_attempts(run: Run, attempts: list[Attempt]) -> None:
+    """Grades these attempts of a run again, in one transaction."""
+    prepared = [(attempt, _prepared(attempt, run)) for attempt in attempts]
+    with transaction.atomic():
+        tasks = sorted({attempt.task_id for attempt in attempts})
+        lock(run, tasks)
+        _write(prepared)
+        recount(run, tasks)
 
 
 def _prepared(attempt: Attempt, run: Run) -> PreparedRow:

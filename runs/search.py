@@ -1,4 +1,4 @@
-"""Full text over transcripts: written, asked and forgotten. The only module that asks which database it is.
+"""Full text over transcripts: written, asked and forgotten, in each database's own way.
 
 SQLite: a contentless FTS5 table, written in the transaction that stores the attempts. It keeps no text, so a row is
 taken out with the text that was put in, which is made again from the attempt's payload.
@@ -21,8 +21,8 @@ from runs.payloads import load_record
 from runs.transcripts import Query, spaced, transcript_text, words_of
 
 __all__ = [
-    "anything_waits", "clear", "create_index", "drop_index", "forget", "index_some", "insert", "matching", "queue_all",
-    "write",
+    "anything_waits", "clear", "create_index", "drop_index", "forget", "index_some", "insert", "matching", "queue",
+    "queue_all", "unindexed", "write",
 ]  # fmt: skip
 
 _BATCH = 100
@@ -100,6 +100,22 @@ def queue_all(connection: BaseDatabaseWrapper) -> None:
         cursor.execute("INSERT INTO runs_pendingtranscript (attempt_id) SELECT id FROM runs_attempt")
 
 
+def unindexed() -> list[int]:
+    """Attempts with a transcript (ids) that is neither in the index nor waits for it, in order."""
+    column = "rowid" if _is_sqlite() else "attempt_id"
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT attempt_id FROM runs_trace EXCEPT SELECT {column} FROM runs_transcript "  # noqa: S608
+            "EXCEPT SELECT attempt_id FROM runs_pendingtranscript ORDER BY 1"
+        )
+        return [pk for (pk,) in cursor.fetchall()]
+
+
+def queue(ids: Iterable[int]) -> None:
+    """Lets attempts (ids) wait to be indexed."""
+    PendingTranscript.objects.bulk_create((PendingTranscript(attempt_id=pk) for pk in ids), ignore_conflicts=True)
+
+
 def matching(query: Query) -> npt.NDArray[np.int64]:
     """Ids of the attempts that have all terms, in no order; also ids that are no attempt any more."""
     if not query:
@@ -145,7 +161,7 @@ def insert(texts: Iterable[tuple[int, str]]) -> None:
 
 
 def _texts(ids: Iterable[int]) -> Iterator[tuple[int, str]]:
-    for trace in Trace.objects.filter(pk__in=list(ids)).only("reader", "source"):
+    for trace in Trace.objects.filter(pk__in=list(ids)).select_related("dictionary").defer("evidence"):
         yield trace.pk, transcript_text(load_record(trace))
 
 

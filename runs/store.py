@@ -13,26 +13,20 @@ from django.db.models import F
 
 from runs import search
 from runs.conflicts import Outcome, Placed, decide
+from runs.databases import insert_rows, reserve_ids
 from runs.models import (
     Attempt,
-    AttemptEffect,
-    AttemptLabel,
-    AttemptPart,
-    AttemptRubric,
     Run,
     Task,
-    TaskTally,
-    ToolUse,
-    Trace,
     Upload,
     UploadProblem,
 )
 from runs.payloads import put_payloads, put_provenances
-from runs.prepare import PreparedRow, indexed_text
+from runs.prepare import EffectRow, PreparedRow, ToolRow, indexed_text
 from runs.records import Problem, ProblemKind, Verdict
-from runs.tallies import recount
+from runs.tallies import lock, recount
 
-__all__ = ["ChunkReport", "add_counts", "add_problems", "lock_tallies", "store_chunk", "write_narrow_rows"]
+__all__ = ["ChunkReport", "add_counts", "add_problems", "store_chunk", "write_narrow_rows"]
 
 
 class ChunkReport(msgspec.Struct, kw_only=True):
@@ -208,7 +202,7 @@ def store_chunk(
             return None
         tasks = _tasks(run, prepared)
         touched = sorted(task.pk for task in tasks.values())
-        lock_tallies(run, touched)
+        lock(run, touched)
         plan = _Plan(upload, *_seats(run, tasks, prepared))
         for row in prepared:
             told(row, plan.place(row))
@@ -265,12 +259,6 @@ def _tasks(run: Run, rows: Sequence[PreparedRow]) -> dict[str, Task]:
     return stored
 
 
-def lock_tallies(run: Run, tasks: list[int]) -> None:
-    """Makes the tallies and locks them in order, so that two chunks with one task take turns."""
-    TaskTally.objects.bulk_create([TaskTally(run=run, task_id=pk) for pk in tasks], ignore_conflicts=True)
-    list(TaskTally.objects.select_for_update().filter(run=run, task__in=tasks).order_by("task_id").values_list("pk"))
-
-
 def _seats(
     run: Run, tasks: dict[str, Task], rows: Sequence[PreparedRow]
 ) -> tuple[dict[tuple[str, int], _Seat], set[tuple[str, int, str]]]:
@@ -307,30 +295,46 @@ def _write(run: Run, reader: str, tasks: dict[str, Task], plan: _Plan) -> None:
         return
     ids = put_payloads(payload for row, _ in rows for payload in row.payloads)
     said = put_provenances(row.said for row, _ in rows if row.said is not None)
-    attempts = Attempt.objects.bulk_create(
-        Attempt(
-            run=run,
-            task=tasks[row.uid],
-            repetition=row.repetition,
-            current=current,
-            digest=row.digest,
-            tried=row.tried,
-            provenance_id=None if row.said is None else said[row.said.digest],
-            upload=plan.upload,
-            seen_in=plan.upload,
-            line=row.line,
-            **row.columns,
-        )
-        for row, current in rows
+    # By rows, not objects: making an object for each costs more than reading the row did.
+    numbers = reserve_ids("runs_attempt", len(rows))
+    stored = [(pk, row) for pk, (row, _) in zip(numbers, rows, strict=True)]
+    columns = list(rows[0][0].columns)
+    upload = plan.upload.pk
+    insert_rows(
+        "runs_attempt",
+        [
+            "id",
+            "run_id",
+            "task_id",
+            "repetition",
+            "current",
+            "digest",
+            "upload_id",
+            "seen_in_id",
+            "line",
+            "tried",
+            "provenance_id",
+            *columns,
+        ],
+        [
+            [pk, run.pk, tasks[row.uid].pk, row.repetition, current, row.digest, upload, upload, row.line]
+            + [row.tried, None if row.said is None else said[row.said.digest]]
+            + [row.columns[name] for name in columns]
+            for pk, (row, current) in zip(numbers, rows, strict=True)
+        ],
     )
-    stored = [(attempt.pk, row) for attempt, (row, _) in zip(attempts, rows, strict=True)]
-    Trace.objects.bulk_create(
-        Trace(attempt_id=pk, reader=reader, source=row.source, evidence=row.evidence) for pk, row in stored
+    insert_rows(
+        "runs_trace",
+        ["attempt_id", "reader", "source", "evidence", "dictionary_id"],
+        [
+            (pk, reader, row.source, row.evidence, None if row.dictionary is None else ids[row.dictionary])
+            for pk, row in stored
+        ],
     )
-    AttemptPart.objects.bulk_create(
-        AttemptPart(attempt_id=pk, payload_id=ids[digest])
-        for pk, row in stored
-        for digest in sorted({ref.digest for ref in row.refs})
+    insert_rows(
+        "runs_attemptpart",
+        ["attempt_id", "payload_id"],
+        [(pk, ids[digest]) for pk, row in stored for digest in sorted({ref.digest for ref in row.refs})],
     )
     write_narrow_rows(stored)
     search.write([(pk, row.transcript) for pk, row in stored])
@@ -338,15 +342,19 @@ def _write(run: Run, reader: str, tasks: dict[str, Task], plan: _Plan) -> None:
 
 def write_narrow_rows(stored: Sequence[tuple[int, PreparedRow]]) -> None:
     """Writes what filters and counts read of attempts (by id) that have none of it yet."""
-    AttemptEffect.objects.bulk_create(
-        AttemptEffect(attempt_id=pk, **msgspec.structs.asdict(effect)) for pk, row in stored for effect in row.effects
+    insert_rows(
+        "runs_attempteffect",
+        ["attempt_id", *EffectRow.__struct_fields__],
+        [(pk, *msgspec.structs.astuple(effect)) for pk, row in stored for effect in row.effects],
     )
-    ToolUse.objects.bulk_create(
-        ToolUse(attempt_id=pk, **msgspec.structs.asdict(tool)) for pk, row in stored for tool in row.tools
+    insert_rows(
+        "runs_tooluse",
+        ["attempt_id", *ToolRow.__struct_fields__],
+        [(pk, *msgspec.structs.astuple(tool)) for pk, row in stored for tool in row.tools],
     )
-    AttemptLabel.objects.bulk_create(
-        AttemptLabel(attempt_id=pk, label=label) for pk, row in stored for label in row.labels
+    insert_rows(
+        "runs_attemptlabel", ["attempt_id", "label"], [(pk, label) for pk, row in stored for label in row.labels]
     )
-    AttemptRubric.objects.bulk_create(
-        AttemptRubric(attempt_id=pk, question=question) for pk, row in stored for question in row.rubrics
+    insert_rows(
+        "runs_attemptrubric", ["attempt_id", "question"], [(pk, text) for pk, row in stored for text in row.rubrics]
     )

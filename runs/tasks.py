@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from threading import Event
 from typing import Any
 
@@ -60,12 +61,14 @@ def sweep() -> None:
         work.delay()
 
 
-def do_chunk(chunk: Chunk) -> None:
-    """Does one claimed chunk. An error of the disk or the database gives it back, to be tried again."""
+def do_chunk(chunk: Chunk, hint: Callable[[], Any] | None = None) -> None:
+    """Does one claimed chunk. An error of the disk or the database gives it back, to be tried again.
+
+    `hint` tells the other workers of a part that was cut: they need not wait until the whole file is.
+    """
     try:
         if chunk.number == 0:
-            # The other workers need not wait until the whole file is cut.
-            split(chunk, hint=work.delay)
+            split(chunk, hint=hint or work.delay)
         else:
             store_claimed(chunk)
     except (OSError, DatabaseError) as error:

@@ -5,6 +5,7 @@ Reading it is `runs.ingest`'s work.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import uuid
 from collections.abc import Iterable
@@ -70,7 +71,7 @@ class KeptFile(msgspec.Struct, frozen=True):
 def keep_file(blocks: Iterable[bytes]) -> KeptFile:
     """Writes a file into the folder of uploads as it arrives, hashing it.
 
-    Raises `IngestError` beyond the limit; then nothing stays.
+    Raises `IngestError` beyond the limit, and where the disk is full; then nothing stays.
     """
     name = uuid.uuid4().hex
     partial = settings.UPLOADS_DIR / f"{name}.part"
@@ -88,8 +89,12 @@ def keep_file(blocks: Iterable[bytes]) -> KeptFile:
                 digest.update(block)
                 target.write(block)
         partial.rename(settings.UPLOADS_DIR / name)
-    except BaseException:
+    except BaseException as error:
         partial.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}:
+            raise IngestError(
+                "The disk of the data folder is full, so the file could not be kept. Make space and send it again."
+            ) from error
         raise
     return KeptFile(name, digest.hexdigest(), size)
 

@@ -42,6 +42,8 @@ class Detached(msgspec.Struct, frozen=True, kw_only=True):
 
     skeleton: bytes
     parts: list[Part] = []
+    content: bytes = b""
+    """The canonical JSON of the skeleton, where the reader has it at hand; empty: it is made from the skeleton."""
 
 
 class ReadRecord(msgspec.Struct, frozen=True, kw_only=True):

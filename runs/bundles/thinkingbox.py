@@ -22,7 +22,6 @@ from runs.records import AttemptRecord, BundleHeader, Problem, ProblemKind
 __all__ = ["ThinkingBox", "ThinkingBoxYaml"]
 
 _NULL = Raw(b"null")
-_any = msgspec.json.Decoder()
 
 
 class ThinkingBox:
@@ -142,8 +141,8 @@ def _check_rest(split: SplitRow) -> None:
     """
     for server in (split.servers or {}).values():
         if isinstance(server, Raw):
-            _any.decode(server)
+            split.value(server)
     same = split.repeats_messages()
     for name, value in (split.context or {}).items():
         if isinstance(value, Raw) and name != "effects" and not (name == "messages" and same):
-            _any.decode(value)
+            split.value(value)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
 from msgspec import Raw
 
 from runs.benchmarks import THINKINGBOX_BENCH, domain_label
@@ -30,7 +29,6 @@ _STATE_NAMES = {"initial_db_state": "before", "result_db_state": "after", "golde
 _CONTEXT_STARTS = "=== END CONVERSATION HISTORY ===\n\nUSER_CONTEXT:\n"
 _CONTEXT_ENDS = "\n\nLAST_ASSISTANT_MESSAGE:"
 _NULL = Raw(b"null")
-_any = msgspec.json.Decoder()
 
 
 def make_record(
@@ -40,7 +38,7 @@ def make_record(
 
     Raises `BadRecord` for a field of another type than the format's, `msgspec.DecodeError` for a value that is no JSON.
     """
-    row = Fields({name: _decoded(text) for name, text in split.row.items() if name not in _NOT_HERE})
+    row = Fields({name: split.value(text) for name, text in split.row.items() if name not in _NOT_HERE})
     uid = row.text("uid")
     metadata = row.fields_or_empty("metadata")
     repetition = metadata.count("repetition", highest=HIGHEST_REPETITION)
@@ -93,10 +91,6 @@ def _said(split: SplitRow, row: Fields, metadata: Fields) -> dict[str, Any] | No
     """The fields that are read apart are named too, since a canonical row may not have them."""
     apart = dict.fromkeys(name for name in _NOT_HERE if (split.row.get(name) or _NULL) != _NULL)
     return read_said(row.values | dict.fromkeys(apart, True), metadata)
-
-
-def _decoded(text: Raw | None) -> Any:
-    return None if text is None else _any.decode(text)
 
 
 def place_of(uid: str) -> tuple[str, str]:
@@ -232,7 +226,7 @@ def _servers(
         if isinstance(server, Raw):
             notes.append(f"The effects of server {name[:40]!r} are no object, so there is nothing to compare.")
         fields = Fields(
-            {key: _decoded(text) for key, text in fields_of(server).items() if key not in _STATE_NAMES},
+            {key: split.value(text) for key, text in fields_of(server).items() if key not in _STATE_NAMES},
             f"test_context.effects.{name}",
         )
         tables = {ours: states.get((name, theirs)) for theirs, ours in _STATE_NAMES.items()}

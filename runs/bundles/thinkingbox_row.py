@@ -15,6 +15,8 @@ from msgspec import UNSET, Raw, UnsetType
 
 from runs.bundles.base import Detached, Part
 from runs.bundles.fields import wrong
+from runs.bundles.thinkingbox_parts import shared_text
+from runs.canonical import canonical_json
 
 __all__ = [
     "STATES",
@@ -86,6 +88,17 @@ class SplitRow(msgspec.Struct, kw_only=True):
     context: dict[str, Any] | None = None
     servers: dict[str, dict[str, Any] | Raw] | None = None
     """Server → the fields of its effects, or their text where they are no object."""
+    decoded: dict[int, Any] = {}
+    """What was decoded so far, by the text's own number. Nobody changes it."""
+
+    def value(self, text: Any) -> Any:
+        """A field's value; None where it is null. Raises `msgspec.DecodeError`."""
+        if not isinstance(text, Raw):
+            return None
+        number = id(text)
+        if number not in self.decoded:
+            self.decoded[number] = _any.decode(text)
+        return self.decoded[number]
 
     def repeats_messages(self) -> bool:
         """Whether the messages in the test context are the row's own, byte for byte."""
@@ -167,7 +180,7 @@ def detach_row(split: SplitRow, states: Mapping[tuple[str, str], dict[str, Raw]]
     whole = 0
     tools = row.get("tools")
     if isinstance(tools, Raw) and tools != _NULL:
-        parts.append(Part(path=("tools",), value=Raw(bytes(tools))))
+        parts.append(Part(path=("tools",), value=shared_text(tools)))
         row["tools"] = None
         whole += len(tools) - len(_NULL)
     same = split.repeats_messages()
@@ -185,10 +198,25 @@ def detach_row(split: SplitRow, states: Mapping[tuple[str, str], dict[str, Raw]]
             context["effects"] = effects
         row["test_context"] = context
     skeleton = _encode(row)
-    return DetachedRow(
-        detached=Detached(skeleton=_encode(_Envelope(row=Raw(skeleton), same=same, notes=notes)), parts=parts),
-        size=len(skeleton) + whole,
-    )
+    envelope = _Envelope(row=Raw(skeleton), same=same, notes=notes)
+    detached = Detached(skeleton=_encode(envelope), parts=parts, content=canonical_json(_content(split, row, envelope)))
+    return DetachedRow(detached=detached, size=len(skeleton) + whole)
+
+
+def _content(split: SplitRow, row: dict[str, Any], envelope: _Envelope) -> dict[str, Any]:
+    """The envelope decoded, from what of the row was decoded before."""
+
+    def value(level: Any) -> Any:
+        if isinstance(level, dict):
+            return {name: value(inner) for name, inner in level.items()}
+        return split.value(level)
+
+    content: dict[str, Any] = {"row": value(row)}
+    if envelope.same:
+        content["same"] = True
+    if envelope.notes:
+        content["notes"] = envelope.notes
+    return content
 
 
 def open_skeleton(skeleton: bytes) -> OpenedRow:

@@ -106,6 +106,8 @@ class Trace(models.Model):
     """Name of the reader that understands `source`."""
     source = models.BinaryField()
     """zstd: the row as it came, without the parts that are stored by content."""
+    dictionary = models.ForeignKey(Payload, models.PROTECT, null=True, related_name="compressed")
+    """What `source` is compressed against: a row of the same task. None: nothing."""
     evidence = models.BinaryField()
     """zstd: JSON of `payloads.Evidence`: the graded attempt, and where each part belongs."""
 

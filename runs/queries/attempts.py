@@ -184,7 +184,7 @@ def attempt_row(pk: int, *, access: Access) -> tuple[str, bytes] | None:
 
 def attempt_seen(pk: int, access: Access) -> Attempt | None:
     """With all that its page needs; None where there is none that the asker sees. One query."""
-    related = ("run__benchmark", "task", "upload", "trace")
+    related = ("run__benchmark", "task", "upload", "trace__dictionary")
     return Attempt.objects.select_related(*related).filter(visible_attempts(access), pk=pk).first()
 
 

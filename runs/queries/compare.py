@@ -43,7 +43,7 @@ def compare_page(left: int, right: int, view: CompareView, *, access: Access) ->
     for_evaluators(access)
     found = {
         row.pk: row
-        for row in Attempt.objects.select_related("run__benchmark", "task", "trace").filter(
+        for row in Attempt.objects.select_related("run__benchmark", "task", "trace__dictionary").filter(
             visible_attempts(access), Q(pk=left) | Q(pk=right), trace__isnull=False
         )
     }

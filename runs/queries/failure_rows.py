@@ -82,7 +82,7 @@ def failure_rows(
         return {}
     others = Run.objects.filter(visible_runs(access), model=OuterRef("run__model")).exclude(pk=OuterRef("run"))
     attempts = (
-        Attempt.objects.select_related("run__benchmark", "task", "trace")
+        Attempt.objects.select_related("run__benchmark", "task", "trace__dictionary")
         .filter(visible_attempts(access), pk__in=ids)
         .annotate(same_model=Exists(others), same_benchmark=Exists(others.filter(benchmark=OuterRef("run__benchmark"))))
     )

@@ -7,7 +7,7 @@ from django.db.models import Min
 from django.http import Http404
 
 from runs.access import Access
-from runs.models import Attempt, AttemptEffect, Task, TaskTally
+from runs.models import Attempt, AttemptEffect, Task, TaskTally, Trace
 from runs.payloads import load_record
 from runs.queries.numbers import Counts, TaskClass, class_of
 from runs.queries.paging import Page, page_of
@@ -212,7 +212,7 @@ def _text(attempts: list[Attempt], *, evaluates: bool) -> TaskText | None:
     ordered = sorted(attempts, key=lambda a: (not a.current, a.verdict == Verdict.ERROR.value, a.repetition, a.pk))
     if not ordered:
         return None
-    record: AttemptRecord = load_record(ordered[0].trace)
+    record: AttemptRecord = load_record(Trace.objects.select_related("dictionary").get(attempt=ordered[0]))
     return TaskText(
         repetition=ordered[0].repetition,
         query=record.query,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from runs.records import AttemptRecord, GradedAttempt, Step
+from runs.records import AttemptRecord, GradedAttempt, Step, Tool
+from runs.shared_objects import ByObject
 from runs.signatures.claiming import claimed_success
 from runs.signatures.endings import Ending, read_ending
 from runs.signatures.lookups import empty_lookups, repeated_calls
@@ -12,6 +13,18 @@ from runs.signatures.outcomes import Outcome, state_changed, state_outcome
 from runs.signatures.toolcalls import ToolError, answered, ran, tool_errors
 
 __all__ = ["Facts"]
+
+
+def _all_names(tools: list[Tool]) -> frozenset[str]:
+    return frozenset(tool.name for tool in tools)
+
+
+def _names_that_end(tools: list[Tool]) -> frozenset[str]:
+    return frozenset(tool.name for tool in tools if tool.ends_turn)
+
+
+_names = ByObject(_all_names, most=32)
+_ending_names = ByObject(_names_that_end, most=32)
 
 
 class Facts:
@@ -27,15 +40,17 @@ class Facts:
     def by_index(self) -> dict[int, Step]:
         return {step.index: step for step in self.record.steps}
 
-    @cached_property
+    @property
     def offered(self) -> frozenset[str]:
-        return frozenset(tool.name for tool in self.record.tools)
+        return _names(self.record.tools)
 
     @cached_property
     def errors(self) -> list[ToolError]:
-        ending_tools = frozenset(tool.name for tool in self.record.tools if tool.ends_turn)
         return tool_errors(
-            self.record.steps, write_steps=self.write_steps, offered=self.offered, ending_tools=ending_tools
+            self.record.steps,
+            write_steps=self.write_steps,
+            offered=self.offered,
+            ending_tools=_ending_names(self.record.tools),
         )
 
     @cached_property

@@ -17,6 +17,7 @@ from msgspec import Raw
 
 from runs.canonical import canonical_json
 from runs.records import Effect, EffectKind, ServerGrading, ServerStates
+from runs.shared_objects import ByObject
 from runs.statediff.exact import Change, apply, changes
 from runs.statediff.fields import created_effects, existing_effects, graded_content, table_effect
 from runs.statediff.grading_rules import NO_RULES, Rules, TableRules, as_value, decide, hash_of, key_of, shipped_rules
@@ -135,17 +136,20 @@ def effect_order(effects: list[Effect]) -> list[Effect]:
 def _texts(*states: State | None) -> list[dict[str, bytes]]:
     """The tables of the states as bytes; equal tables of one name are one object, whose hash is computed once."""
     result: list[dict[str, bytes]] = []
-    first: dict[str, tuple[Raw | bytes, bytes]] = {}
+    first: dict[str, bytes] = {}
     for state in states:
         texts = {}
-        for name, raw in (state or {}).items():
-            known = first.get(name)
-            if known is None or known[0] != raw:
-                known = raw, bytes(raw)
-                first.setdefault(name, known)
-            texts[name] = known[1]
+        for name, text in _state_texts(state).items() if state else ():
+            known = first.setdefault(name, text)
+            texts[name] = known if known == text else text
         result.append(texts)
     return result
+
+
+_text = ByObject(bytes, most=2048)
+_state_texts: ByObject[State, dict[str, bytes]] = ByObject(
+    lambda state: {name: _text(raw) for name, raw in state.items()}, most=64
+)
 
 
 def _compare(

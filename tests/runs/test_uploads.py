@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import errno
+import io
+import os
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from django.core.management import call_command
+from django.db import connection
 from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
@@ -16,7 +22,7 @@ from runs.editing import delete_run
 from runs.errors import IngestError
 from runs.ingest import close, split, store_claimed
 from runs.models import Attempt, Chunk, Run, TaskTally, Upload
-from runs.uploads import Wishes, accept_upload, answer_upload, retry_upload, stop_upload, upload_warnings
+from runs.uploads import Wishes, accept_upload, answer_upload, keep_file, retry_upload, stop_upload, upload_warnings
 from tests.factories import make_row, write_jsonl
 
 pytestmark = pytest.mark.django_db
@@ -268,3 +274,31 @@ def test_a_name_that_would_be_cut_or_shown_oddly_is_refused(name: str, message: 
     for wishes in (Wishes(model=name), Wishes(model="m", benchmark=name)):
         with pytest.raises(IngestError, match=message):
             accept_upload("rows.jsonl", file_of(tmp_path, 3), wishes=wishes, access=EVERYTHING)
+
+
+def test_a_full_disk_is_said_and_leaves_nothing(settings: Settings) -> None:
+    def blocks() -> Iterator[bytes]:
+        yield b"rows"
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    before = set(settings.UPLOADS_DIR.iterdir())
+    with pytest.raises(IngestError, match="The disk of the data folder is full"):
+        keep_file(blocks())
+    assert set(settings.UPLOADS_DIR.iterdir()) == before
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_database_that_takes_nothing_is_said(tmp_path: Path) -> None:
+    if connection.vendor != "sqlite":
+        pytest.skip("A way to make SQLite refuse.")
+    path = write_jsonl(tmp_path / "rows.jsonl", [make_row()])
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA query_only = ON")
+    try:
+        err = io.StringIO()
+        with pytest.raises(SystemExit):
+            call_command("ingest", str(path), "--model", "m", stderr=err)
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("PRAGMA query_only = OFF")
+    assert "the database did not take the rows (attempt to write a readonly database)" in err.getvalue()

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 
 from django.conf import settings
 from django.core.management.base import BaseCommand
+from django.db import DatabaseError
 from django.db.models import F, Sum
 
 from runs.access import EVERYTHING
@@ -96,6 +97,11 @@ class Command(BaseCommand):
             error = f"{path}: {caught}"
         except OSError as caught:
             error = f"{path}: the file cannot be read: {caught.strerror or caught}."
+        except DatabaseError as caught:
+            error = (
+                f"{path}: the database did not take the rows ({str(caught).strip()}). Look after the database, or make "
+                "space on its disk, and run the command again: what is stored is not counted twice."
+            )
         if error:
             self._say(error)
         answer = _answer(upload, kept, round(time.monotonic() - started, 3))

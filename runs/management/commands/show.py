@@ -43,7 +43,7 @@ class Command(BaseCommand):
 
 
 def _attempt(run: Run, uid: str, repetition: int) -> Attempt:
-    found = Attempt.objects.filter(run=run, current=True).select_related("trace")
+    found = Attempt.objects.filter(run=run, current=True).select_related("trace__dictionary")
     task = found.filter(task__uid=uid) if ":" in uid else found.filter(task__uid__endswith=f":{uid}")
     attempt = task.filter(repetition=repetition).first()
     if attempt is not None:

@@ -1,0 +1,196 @@
+"""What goes wrong, each while files are being stored. Whatever it is: in the end the same rows and the same numbers."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+from tests.faults.site import (
+    Cluster,
+    Numbers,
+    Redis,
+    Site,
+    answers,
+    free_port,
+    kill_process,
+    temporary,
+    until,
+)
+
+__all__ = ["SCENARIOS", "Scenario"]
+
+Scenario = Callable[[list[Path], Numbers, random.Random], int]
+_MOST_FAULTS = 6
+_PATIENCE = 900
+"""Seconds. A loaded machine is no fault."""
+
+
+def _disturbed(site: Site, disturb: Callable[[], object], chance: random.Random, expected: Numbers) -> int:
+    """Disturbs until everything is stored, at most six times, and compares. Returns how often."""
+    faults = 0
+    end = time.monotonic() + _PATIENCE
+    while not site.is_done():
+        if time.monotonic() > end:
+            raise TimeoutError(f"Not stored within {_PATIENCE} seconds: {site.states()}.")
+        time.sleep(chance.uniform(0.1, 1.5))
+        if faults < _MOST_FAULTS:
+            disturb()
+            faults += 1
+    _compare(site.numbers(), expected)
+    return faults
+
+
+def _compare(found: Numbers, expected: Numbers) -> None:
+    assert found["wrong"] == [], found["wrong"][:5]
+    for name in expected:
+        assert found[name] == expected[name], f"{name} differ"
+
+
+def _with_workers(site: Site, bundles: list[Path], chance: random.Random, expected: Numbers) -> int:
+    site.prepare()
+    site.accept(bundles)
+    workers = [site.start_worker() for _ in range(2)]
+
+    def kill() -> None:
+        number = chance.randrange(2)
+        site.kill(workers[number])
+        workers[number] = site.start_worker()
+
+    return _disturbed(site, kill, chance, expected)
+
+
+def workers(bundles: list[Path], expected: Numbers, chance: random.Random) -> int:
+    """kill -9 of workers; SQLite and the embedded broker."""
+    with ExitStack() as stack:
+        site = Site(stack.enter_context(temporary()))
+        stack.callback(site.end)
+        return _with_workers(site, bundles, chance, expected)
+
+
+def workers_postgres(bundles: list[Path], expected: Numbers, chance: random.Random) -> int:
+    """kill -9 of workers; PostgreSQL and Redis."""
+    with ExitStack() as stack:
+        site, _, _ = _services(stack)
+        return _with_workers(site, bundles, chance, expected)
+
+
+def _services(stack: ExitStack) -> tuple[Site, Cluster, Redis]:
+    folder = stack.enter_context(temporary())
+    cluster = Cluster(folder / "postgres")
+    stack.callback(cluster.end)
+    redis = Redis(folder)
+    stack.callback(redis.end)
+    site = Site(folder / "data", DATABASE_URL=cluster.url, CELERY_BROKER_URL=redis.url)
+    site.folder.mkdir()
+    stack.callback(site.end)
+    return site, cluster, redis
+
+
+def broker(bundles: list[Path], expected: Numbers, chance: random.Random) -> int:
+    """Redis is killed and comes back without its messages."""
+    with ExitStack() as stack:
+        site, _, redis = _services(stack)
+        site.prepare()
+        site.accept(bundles)
+        for _ in range(2):
+            site.start_worker()
+        return _disturbed(site, redis.restart, chance, expected)
+
+
+def database(bundles: list[Path], expected: Numbers, chance: random.Random) -> int:
+    """PostgreSQL is restarted at once, as after a crash. A worker that ends by that is started again, as `up` does."""
+    with ExitStack() as stack:
+        site, cluster, _ = _services(stack)
+        site.prepare()
+        site.accept(bundles)
+        running = [site.start_worker() for _ in range(2)]
+
+        def restart() -> None:
+            cluster.restart()
+            for number, worker in enumerate(running):
+                if worker.poll() is not None:
+                    site.processes.remove(worker)
+                    running[number] = site.start_worker()
+
+        return _disturbed(site, restart, chance, expected)
+
+
+def web(bundles: list[Path], expected: Numbers, chance: random.Random) -> int:
+    """kill -9 of the web process, of a worker, or of `up` itself, which is then started again."""
+    with ExitStack() as stack:
+        site = Site(stack.enter_context(temporary()))
+        stack.callback(site.end)
+        site.prepare()
+        site.accept(bundles)
+        port = free_port()
+        running = [site.start_up(port)]
+
+        def kill() -> None:
+            kind = chance.choice(["web", "worker", "up"])
+            if kind == "up":
+                site.kill(running[0])
+                until(lambda: not answers(port), "the orphans of `up` end", 60)
+                running[0] = site.start_up(port)
+            elif child := site.child(running[0], kind):
+                kill_process(child)
+
+        faults = _disturbed(site, kill, chance, expected)
+        until(lambda: answers(port), "the pages are there again", 60)
+        return faults
+
+
+def disk(bundles: list[Path], expected: Numbers, chance: random.Random) -> int:
+    """A small file system fills up. Work stops or goes on by itself once there is space, and nothing is damaged."""
+    with ExitStack() as stack:
+        folder = stack.enter_context(temporary())
+        small = folder / "small"
+        small.mkdir()
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=96m", "tmpfs", str(small)], check=True)
+        stack.callback(subprocess.run, ["umount", str(small)], check=False)
+        site = Site(small)
+        stack.callback(site.end)
+        site.prepare()
+        site.accept(bundles)
+        filler = small / "filler"
+        _fill(filler, chance.randrange(0, 6) * 256 * 1024)
+        for _ in range(2):
+            site.start_worker()
+        time.sleep(chance.uniform(8, 15))
+        # Nothing more is asked while it is full: what can be said has to be readable.
+        told = [error for _, state, _, error in site.states() if state == "stopped"]
+        assert all("full" in error or "No space" in error for error in told), told
+        filler.unlink()
+        site.django(
+            "from runs.models import Upload\nfrom runs.uploads import retry_upload\n"
+            "for upload in Upload.objects.filter(state='stopped'):\n    retry_upload(upload)\n"
+        )
+        until(site.is_done, "all is stored once there is space")
+        _compare(site.numbers(), expected)
+        return 1
+
+
+def _fill(path: Path, left: int) -> None:
+    """Fills the file system but for `left` bytes."""
+    with path.open("wb") as file:
+        try:
+            while True:
+                file.write(b"\0" * (1 << 16))
+                file.flush()
+        except OSError:
+            size = path.stat().st_size
+    with path.open("r+b") as file:
+        file.truncate(max(0, size - left))
+
+
+SCENARIOS: dict[str, Scenario] = {
+    "workers": workers,
+    "workers-postgres": workers_postgres,
+    "broker": broker,
+    "database": database,
+    "web": web,
+    "disk": disk,
+}

@@ -1,0 +1,273 @@
+"""An installation of its own, to break: a data folder, a database, a broker, and the processes that belong to it.
+
+Everything is started here, on free ports of this machine, and ended here, each process by its own number.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+__all__ = ["LEASE", "Cluster", "Numbers", "Redis", "Site", "numbers_of", "until"]
+
+ROOT = Path(__file__).resolve().parents[2]
+LEASE = 2
+PATIENCE = 600.0
+Numbers = dict[str, Any]
+
+_NUMBERS = """
+import hashlib, json
+from runs.models import Attempt, AttemptEffect, TaskTally, ToolUse, Trace, Upload, UploadProblem
+from runs.payloads import KnownTexts, restore_row
+from runs.verifying import verify
+def rows(found, *columns):
+    return sorted(map(list, found.values_list(*columns)))
+digest = hashlib.sha256()
+known = KnownTexts(32 << 20)
+order = ("run__model", "task__uid", "repetition", "digest")
+for attempt in Attempt.objects.select_related("trace__dictionary").order_by(*order):
+    digest.update(restore_row(attempt, known))
+counts = ("read", "stored", "same", "replaced", "passed", "failed", "errors", "conflicts", "rejected")
+tally = ("recorded", "passed", "failed", "errors", "verdicts", "differences", "tool_calls", "input_tokens")
+print(json.dumps({
+    "states": rows(Upload.objects.all(), "model", "state", "error"),
+    "uploads": rows(Upload.objects.all(), "model", *counts),
+    "attempts": rows(Attempt.objects.all(), "run__model", "task__uid", "repetition", "verdict", "digest", "current"),
+    "tallies": rows(TaskTally.objects.all(), "run__model", "task__uid", *tally),
+    "effects": AttemptEffect.objects.count(), "tools": ToolUse.objects.count(), "traces": Trace.objects.count(),
+    "rows": digest.hexdigest(),
+    "wrong": [finding.text for finding in verify() if "transcript" not in finding.text],
+}))
+"""
+_STATES = """
+import json
+from runs.models import Upload
+print(json.dumps(sorted(map(list, Upload.objects.values_list("model", "state", "read", "error")))))
+"""
+
+
+class Site:
+    """A data folder with its database and broker."""
+
+    def __init__(self, folder: Path, **variables: str) -> None:
+        self.folder = folder
+        kept = {name: value for name, value in os.environ.items() if name not in {"DATABASE_URL", "CELERY_BROKER_URL"}}
+        self.environment = kept | {
+            "TWENTYFOLD_DATA_DIR": str(folder),
+            "TWENTYFOLD_LEASE": str(LEASE),
+            "DJANGO_SETTINGS_MODULE": "inspector.settings",
+            **variables,
+        }
+        self.processes: list[subprocess.Popen[bytes]] = []
+
+    def django(self, code: str) -> str:
+        """Runs code in a process of its own and returns what it printed."""
+        done = subprocess.run(
+            [sys.executable, "-c", f"import django; django.setup()\n{code}"],
+            cwd=ROOT, env=self.environment, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        if done.returncode:
+            raise RuntimeError(done.stderr.strip().splitlines()[-1])
+        return done.stdout
+
+    def prepare(self) -> None:
+        self.django("from django.core.management import call_command; call_command('migrate', verbosity=0)")
+
+    def accept(self, bundles: list[Path]) -> None:
+        """Takes in files as the page does; each is a model of its own."""
+        names = [str(path) for path in bundles]
+        self.django(
+            "from pathlib import Path\nfrom runs.uploads import Wishes, accept_upload, blocks_of\n"
+            f"for number, name in enumerate({names!r}):\n"
+            "    with Path(name).open('rb') as file:\n"
+            "        accept_upload(name, blocks_of(file), wishes=Wishes(model=f'model-{number}', benchmark='b'))\n"
+        )
+
+    def numbers(self) -> Numbers:
+        found: Numbers = json.loads(self.django(_NUMBERS))
+        return found
+
+    def states(self) -> list[list[Any]]:
+        """(model, state, rows read, error) of each upload; empty while nobody can be asked."""
+        with suppress(RuntimeError):
+            found: list[list[Any]] = json.loads(self.django(_STATES))
+            return found
+        return []
+
+    def is_done(self) -> bool:
+        states = self.states()
+        return bool(states) and {state for _, state, *_ in states} == {"done"}
+
+    def start(self, *command: str) -> subprocess.Popen[bytes]:
+        with (self.folder / "faults.log").open("ab") as log:
+            process = subprocess.Popen(
+                [sys.executable, *command], cwd=ROOT, env=self.environment, stdout=log, stderr=subprocess.STDOUT
+            )
+        self.processes.append(process)
+        return process
+
+    def start_worker(self) -> subprocess.Popen[bytes]:
+        return self.start("-m", "celery", "-A", "inspector", "worker", "-P", "solo", "--loglevel", "ERROR")
+
+    def start_up(self, port: int) -> subprocess.Popen[bytes]:
+        return self.start("manage.py", "up", "--no-demo", "--no-browser", "--workers", "2", "--port", str(port))
+
+    def kill(self, process: subprocess.Popen[bytes]) -> None:
+        process.kill()
+        process.wait()
+        self.processes.remove(process)
+
+    def child(self, process: subprocess.Popen[bytes], kind: str) -> psutil.Process | None:
+        """A process that `up` has started: `web` or `worker`."""
+        for child in psutil.Process(process.pid).children(recursive=True):
+            with suppress(psutil.NoSuchProcess):
+                if "inspector.supervisor.child" in child.cmdline() and kind in child.cmdline():
+                    return child
+        return None
+
+    def end(self) -> None:
+        for process in self.processes:
+            family = psutil.Process(process.pid).children(recursive=True) if process.poll() is None else []
+            process.terminate()
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+            for child in family:
+                with suppress(psutil.NoSuchProcess):
+                    child.kill()
+        self.processes.clear()
+
+
+class Redis:
+    """A Redis server that remembers nothing: after a restart its messages are gone."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.port = free_port()
+        self.url = f"redis://127.0.0.1:{self.port}/0"
+        self.process = self._start()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        command = [
+            "redis-server",
+            "--port",
+            str(self.port),
+            "--bind",
+            "127.0.0.1",
+            "--save",
+            "",
+            "--dir",
+            str(self.folder),
+        ]
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        until(lambda: answers(self.port), "Redis answers")
+        return process
+
+    def restart(self) -> None:
+        self.end()
+        self.process = self._start()
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
+class Cluster:
+    """A PostgreSQL cluster of its own. Where this is run by root, it belongs to the user `postgres`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.port = free_port()
+        self.url = f"postgres://postgres@127.0.0.1:{self.port}/postgres"
+        self.user = "postgres" if os.geteuid() == 0 else None
+        folder.mkdir()
+        if self.user:
+            shutil.chown(folder, self.user)
+        self._run("initdb", "-D", str(folder / "data"), "-U", "postgres", "-A", "trust", "--no-sync")
+        self._control("start")
+
+    def _control(self, *words: str) -> None:
+        options = f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={self.folder}"
+        self._run(
+            "pg_ctl", "-D", str(self.folder / "data"), "-l", str(self.folder / "log"), "-o", options, "-w", *words
+        )
+
+    def _run(self, program: str, *arguments: str) -> None:
+        found = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{program}"))
+        subprocess.run(
+            [str(found[-1]) if found else program, *arguments],
+            user=self.user, cwd=self.folder, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+
+    def restart(self) -> None:
+        """As after a crash: nobody is waited for."""
+        self._control("restart", "-m", "immediate")
+
+    def end(self) -> None:
+        self._control("stop", "-m", "immediate")
+
+
+def free_port() -> int:
+    while True:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port: int = probe.getsockname()[1]
+            if port > 20000:
+                return port
+
+
+def answers(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def until(true: Any, what: str, patience: float = PATIENCE) -> None:
+    end = time.monotonic() + patience
+    while not true():
+        if time.monotonic() > end:
+            raise TimeoutError(f"Not within {patience:.0f} seconds: {what}.")
+        time.sleep(0.2)
+
+
+def numbers_of(bundles: list[Path]) -> Numbers:
+    """What an ingest gives that nothing disturbs."""
+    with temporary() as folder:
+        site = Site(folder)
+        site.prepare()
+        site.accept(bundles)
+        site.django(
+            "from runs.chunks import claim_next\nfrom runs.tasks import do_chunk\n"
+            "while (chunk := claim_next()) is not None:\n    do_chunk(chunk, hint=lambda: None)\n"
+        )
+        return site.numbers()
+
+
+@contextmanager
+def temporary() -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(prefix="twentyfold-faults-"))
+    folder.chmod(0o755)  # the database's user has to reach its part of it
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def kill_process(process: psutil.Process) -> None:
+    with suppress(psutil.NoSuchProcess):
+        process.send_signal(signal.SIGKILL)
+        process.wait(10)
