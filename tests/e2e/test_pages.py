@@ -114,6 +114,9 @@ def test_from_a_file_to_a_failed_attempt_and_back_by_keyboard(
     press_to(page, '#finished a[href^="/runs/"]')
     page.keyboard.press("Enter")
     page.wait_for_url("**/runs/**")
+    # The tasks stand low on a long page; its own list of parts leads there.
+    press_to(page, 'a[href="#tasks"]')
+    page.keyboard.press("Enter")
     press_to(page, 'a[href*="test_return_001"]')
     page.keyboard.press("Enter")
     page.wait_for_url("**/tasks/**")

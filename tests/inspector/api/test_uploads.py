@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 from pathlib import Path
@@ -17,6 +16,7 @@ from inspector.receiving import STATE, Receiver, Refused, Wanted, offset_of, ope
 from runs.models import Chunk, Run, Upload
 from tests.factories import make_row
 from tests.inspector.api.conftest import Get
+from tests.inspector.test_asgi import run_apart
 from tests.stored import outcomes, upload_of
 
 DATA = b"".join(json.dumps(row).encode() + b"\n" for row in outcomes("desk.py:test_1", "pf"))
@@ -132,7 +132,11 @@ def receive_all(site: Site, messages: list[Message], headers: list[tuple[bytes, 
         sent.append(message)
 
     scope = {"type": "http", "method": "PUT", "path": ADDRESS, "query_string": b"model=x", "headers": headers or []}
-    asyncio.run(Receiver(site)(scope, receive, send))
+
+    async def run() -> None:
+        await Receiver(site)(scope, receive, send)
+
+    run_apart(run())
     return sent
 
 
