@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -17,11 +16,10 @@ from django.test import Client
 from pytest_django import Settings
 
 from tests.inspector.access_scene import HIDDEN, SECRET, Scene, all_routes, make_scene, text_of
+from tests.inspector.access_tables import rows_of
 from tests.inspector.server_mode import turn_login_on
 
 pytestmark = pytest.mark.django_db
-
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "access.md"
 
 
 class Reader(NamedTuple):
@@ -56,20 +54,9 @@ def scene(settings: Settings) -> Scene:
 
 
 def table() -> Iterator[tuple[str, str, dict[str, str]]]:
-    """Route, method, and what each column says. Every table of the document that begins with `Route` is read."""
-    columns: list[str] = []
-    for line in DOCUMENT.read_text(encoding="utf-8").splitlines():
-        cells = [cell.strip() for cell in line.strip().strip("|").split("|")] if line.startswith("|") else []
-        if cells[:2] == ["Route", "Method"]:
-            columns = cells[2:]
-        elif not cells:
-            columns = []
-        elif columns and not set(cells[0]) <= {"-"}:
-            yield (
-                cells[0].strip("`"),
-                cells[1],
-                {name: cell for name, cell in zip(columns, cells[2:], strict=False) if name},
-            )
+    """Route, method, and what each column says."""
+    for (name, method), cells in rows_of("Route", "Method"):
+        yield name, method, cells
 
 
 def outcome(answer: HttpResponseBase, reader: Reader) -> str:
