@@ -100,7 +100,8 @@ def asked_addresses(scene: Scene, path: str, method: str, *, theirs: bool) -> It
 
 
 def _values(scene: Scene, name: str, path: str, method: str, theirs: bool) -> list[Any]:
-    attempts = scene.attempts[theirs]
+    # Not every attempt has recorded states.
+    attempts = scene.attempts[theirs][: 2 if path.endswith("/records") else None]
     if name == "slug":
         slugs = {"/leaderboards": scene.board.slug, "/price-lists": "list"}
         return [next((slug for start, slug in slugs.items() if path.startswith(start)), scene.runs[theirs].slug)]

@@ -125,10 +125,65 @@ def leaks(scene: Scene, who: str, scopes: set[Scope] | None, closed: dict[str, s
 
 
 QUERIES = {
-    "/attempts": ("", "?verdict=failed", "?replaced=true", "?run={secret}"),
+    "/attempts": ("", "?verdict=failed", "?replaced=true", "?run=desk-birch"),
     "/runs/{slug}": ("", "?errors=excluded"),
     "/runs/{slug}/tasks": ("", "?sort=-failed", "?q=secret"),
     "/leaderboards/{slug}": ("", "?recompute=true"),
     "/tasks": ("", "?q=secret", "?q=a"),
 }
 """Path → what else it is asked for."""
+ALL = set(Scope)
+
+
+def test_what_is_hidden_could_be_seen(scene: Scene) -> None:
+    """Else the next tests would say nothing."""
+    hidden = HIDDEN | {f"secret {key}": text for key, text in SECRET.items()}
+    assert set(leaks(scene, "eve", ALL, hidden)) == set(hidden)
+
+
+@pytest.mark.parametrize(
+    ("who", "scopes"),
+    [
+        ("stranger", None),
+        ("friend", None),
+        ("vera", None),
+        ("vera", ALL),
+        ("eve", {Scope.READ}),
+        ("ada", {Scope.READ}),
+        ("ada", {Scope.ADMIN}),
+    ],
+)
+def test_who_may_not_evaluate_learns_nothing_of_what_is_required(
+    scene: Scene, who: str, scopes: set[Scope] | None
+) -> None:
+    assert leaks(scene, who, scopes, HIDDEN) == {}
+
+
+def test_who_may_only_send_files_learns_their_names_and_no_more(scene: Scene) -> None:
+    assert set(leaks(scene, "ada", {Scope.WRITE}, HIDDEN)) == {"file"}
+
+
+@pytest.mark.parametrize(
+    ("who", "scopes"),
+    [
+        ("stranger", None),
+        ("friend", None),
+        ("vera", ALL),
+        ("bob", None),
+        ("bob", ALL),
+        ("ada", ALL - {Scope.ADMIN}),
+    ],
+)
+def test_a_private_run_is_nowhere(scene: Scene, who: str, scopes: set[Scope] | None) -> None:
+    closed = {**SECRET, "address": scene.runs[True].slug, "digest": scene.attempts[True][0].digest}
+    assert leaks(scene, who, scopes, closed) == {}
+
+
+def test_nobody_learns_whether_a_private_file_is_here(scene: Scene) -> None:
+    known = scene.uploads[True].sha256
+    told = {}
+    for who in ("bob", "eve", "ada"):
+        answer = scene.clients[who].head(f"{PREFIX}/uploads/{known}")
+        told[who] = (answer["Upload-Offset"], answer["Upload-Complete"])
+    size = str(scene.uploads[True].size)
+    assert told == {"bob": ("0", "?0"), "eve": (size, "?1"), "ada": (size, "?1")}

@@ -24,7 +24,7 @@ EVALUATORS = needs(evaluates=True)
 class NewNote(Schema):
     """A comment, a label, or both."""
 
-    model_config = {"extra": "forbid"}
+    model_config = {"extra": "forbid", "strict": True}
 
     step: int | None = Field(None, description="From 1; null: the attempt as a whole.", ge=1, le=2**31 - 1)
     label: str = Field("", description="A word to filter by.", max_length=LONGEST_LABEL)

@@ -202,7 +202,8 @@ def task(request: HttpRequest, slug: str, uid: str, query: Query[PageQuery]) -> 
 class NewRunBody(Schema):
     """What is said about a run before its first attempt."""
 
-    model_config = {"extra": "forbid"}
+    # A number is no word and no yes: only addresses write everything as text.
+    model_config = {"extra": "forbid", "strict": True}
 
     model: str = Field(description="The model's name.", min_length=1, max_length=200)
     benchmark: str = Field(description="The benchmark's name.", min_length=1, max_length=200)

@@ -68,7 +68,7 @@ class SendQuery(Said):
 
 
 class AnswerBody(Said):
-    model_config = {"extra": "forbid"}
+    model_config = {"extra": "forbid", "strict": True}
 
 
 def _readers(request: HttpRequest) -> None:
@@ -138,7 +138,9 @@ def progress(request: HttpRequest, key: Digest) -> HttpResponse:
     if state is not None:
         state["path"] = path
     here = offset_of(path)
-    known = Upload.objects.filter(sha256=key).exclude(state=UploadState.FAILED).order_by("-pk").first()
+    # Of a private file of somebody else nobody learns that it is here.
+    seen = Upload.objects.filter(visible_uploads(access(request)), sha256=key).exclude(state=UploadState.FAILED)
+    known = seen.order_by("-pk").first()
     whole = known is not None and not here
     return HttpResponse(
         status=200,
