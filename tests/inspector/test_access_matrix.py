@@ -15,6 +15,8 @@ from django.http.response import HttpResponseBase
 from django.test import Client
 from pytest_django import Settings
 
+from inspector.tokens import make_token
+from runs.access import Scope
 from tests.inspector.access_scene import HIDDEN, SECRET, Scene, all_routes, make_scene, text_of
 from tests.inspector.access_tables import rows_of
 from tests.inspector.server_mode import turn_login_on
@@ -124,6 +126,19 @@ def test_everybody_gets_what_the_table_says(scene: Scene) -> None:
                 got = outcome(asked(scene, reader, method, address, data), reader)
                 if got != expected:
                     wrong[name, method, column, address] = (got, expected)
+    assert wrong == {}
+
+
+def test_a_token_opens_no_page(scene: Scene) -> None:
+    """With every scope, and of an admin: what is no API answers as to somebody without an account."""
+    text = make_token(scene.people["ada"], "all", set(Scope)).text
+    scene.clients["program"] = Client(headers={"Authorization": f"Bearer {text}"})
+    patterns, wrong = all_routes(), {}
+    for name, method, cells in table():
+        for address in scene.addresses(name, patterns[name], who="stranger"):
+            got = outcome(asked(scene, Reader("program"), method, address, POSTED.get(name, {})), READERS["Anonymous"])
+            if got != cells["Anonymous"]:
+                wrong[name, method, address] = (got, cells["Anonymous"])
     assert wrong == {}
 
 
