@@ -61,7 +61,8 @@ def table() -> Iterator[tuple[str, str, dict[str, str]]]:
         yield name, method, cells
 
 
-def outcome(answer: HttpResponseBase, reader: Reader) -> str:
+def outcome(answered: Answered, reader: Reader) -> str:
+    answer = answered.response
     if answer.status_code in {403, 404}:
         return str(answer.status_code)
     if answer.status_code == 401:
@@ -75,18 +76,25 @@ def outcome(answer: HttpResponseBase, reader: Reader) -> str:
     return "open" if answer.status_code in {200, 201, 302, 303, 409, 422} else f"status {answer.status_code}"
 
 
-def asked(scene: Scene, reader: Reader, method: str, address: str, data: dict[str, Any]) -> HttpResponseBase:
+class Answered(NamedTuple):
+    response: HttpResponseBase
+    text: str
+    """Body and headers."""
+
+
+def asked(
+    scene: Scene, reader: Reader, method: str, address: str, data: dict[str, Any], **headers: str
+) -> Answered:
     """The answer, and everything as it was before."""
     with transaction.atomic():
         client = scene.clients[reader.who]
         cookies = copy.deepcopy(client.cookies)
         send: Callable[..., HttpResponseBase] = getattr(client, method.lower())
-        answer = send(address, data)
-        if answer.streaming:
-            text_of(answer)
+        answer = send(address, data, headers=headers)
+        text = text_of(answer)
         client.cookies = cookies
         transaction.set_rollback(True)
-    return answer
+    return Answered(answer, text)
 
 
 def test_every_route_is_in_the_table_and_every_row_is_a_route() -> None:
@@ -108,7 +116,7 @@ def test_every_method_that_a_view_takes_is_in_the_table(scene: Scene) -> None:
             if (name, method) in rows:
                 continue
             address = next(scene.addresses(name, pattern, who="ada"))
-            if asked(scene, READERS["Admin"], method, address, {}).status_code != 405:
+            if asked(scene, READERS["Admin"], method, address, {}).response.status_code != 405:
                 missing.add((name, method))
     assert missing == set()
 
@@ -168,17 +176,19 @@ QUERIES = {
 def leaks(scene: Scene, who: str, closed: dict[str, str], **headers: str) -> dict[str, set[str]]:
     """What of the closed texts the answers to somebody hold, but for what they said themselves → where."""
     found: dict[str, set[str]] = {}
-    for name, pattern in all_routes().items():
+    patterns = all_routes()
+    for name, method, _ in table():
         addresses = [
-            *scene.addresses(name, pattern, who=who),
-            *scene.addresses(name, pattern, who=who, theirs=True),
+            *scene.addresses(name, patterns[name], who=who),
+            *scene.addresses(name, patterns[name], who=who, theirs=True),
         ]
+        data = POSTED.get(name, {}) if method == "POST" else {}
         for address in dict.fromkeys(addresses):
-            for query in ("", *QUERIES.get(name, ())):
-                text = text_of(scene.clients[who].get(address + query, headers=headers))
+            for query in ("", *(QUERIES.get(name, ()) if method == "GET" else ())):
+                text = asked(scene, Reader(who), method, address + query, data, **headers).text
                 for what, words in closed.items():
                     if words in text and words not in address + query:
-                        found.setdefault(what, set()).add(address + query)
+                        found.setdefault(what, set()).add(f"{method} {address}{query}")
     return found
 
 
