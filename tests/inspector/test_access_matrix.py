@@ -82,9 +82,7 @@ class Answered(NamedTuple):
     """Body and headers."""
 
 
-def asked(
-    scene: Scene, reader: Reader, method: str, address: str, data: dict[str, Any], **headers: str
-) -> Answered:
+def asked(scene: Scene, reader: Reader, method: str, address: str, data: dict[str, Any], **headers: str) -> Answered:
     """The answer, and everything as it was before."""
     with transaction.atomic():
         client = scene.clients[reader.who]
