@@ -1,5 +1,6 @@
-"""Every operation of the API, asked by everybody, against the second table of docs/access.md; and no answer has what its
-reader must not see.
+"""Every operation of the API, asked by everybody, against the second table of docs/access.md.
+
+And no answer has what its reader must not see.
 
 A new operation needs a row there. A new kind of reader is a column there, and an entry in `READERS`.
 """

@@ -1,5 +1,6 @@
-"""Every tool, resource and prompt of `/mcp`, asked by everybody, against the third table of docs/access.md; and no answer
-has what its reader must not see.
+"""Every tool, resource and prompt of `/mcp`, asked by everybody, against the third table of docs/access.md.
+
+And no answer has what its reader must not see.
 
 A new tool needs a row there, and arguments in `calls`.
 """
@@ -82,7 +83,7 @@ def access(scene: Scene, reader: Reader) -> Access:
 def calls(scene: Scene, name: str, *, theirs: bool) -> list[Mapping[str, Any]]:
     """Arguments to ask with, for things that are there."""
     run, attempts = scene.runs[theirs].slug, [attempt.pk for attempt in scene.attempts[theirs]]
-    each = [{"attempt": pk} for pk in attempts]
+    each: list[Mapping[str, Any]] = [{"attempt": pk} for pk in attempts]
     known: dict[str, list[Mapping[str, Any]]] = {
         "list_runs": [{}],
         "run_report": [{"run": run}],
@@ -121,7 +122,7 @@ def outcome(scene: Scene, name: str, who: Access, arguments: Mapping[str, Any]) 
             return "open", RESOURCES[name].__wrapped__(context, **arguments)  # type: ignore[attr-defined]
         if name == PROMPT:
             return "open", resources.diagnose(**arguments)
-        answer = ask(dict((tool.__name__, tool) for _, tool in TOOLS)[name], who, **arguments)
+        answer = ask({tool.__name__: tool for _, tool in TOOLS}[name], who, **arguments)
     except (ToolError, ResourceNotFoundError) as error:
         return next(word for start, word in _WORDS.items() if start in str(error)), str(error)
     except PermissionDenied as error:

@@ -17,7 +17,7 @@ from runs.models import Run
 from tests.factories import make_row
 from tests.inspector.api.conftest import text_of
 from tests.inspector.server_mode import PASSWORD, make_account, turn_login_on
-from tests.stored import store
+from tests.stored import outcomes, store
 
 pytestmark = pytest.mark.django_db
 
@@ -115,8 +115,7 @@ MINE = "mine-benchmark-5101"
 def private() -> Run:
     """Eve's, with a task, a model and a benchmark that nothing else has; beside a run that everybody sees."""
     store([make_row(), make_row(repetition=1, outcome="passed")], repetitions=2)
-    rows = [make_row(uid="mine.py:mine-task-5102", repetition=number, outcome=outcome)
-            for number, outcome in enumerate(("failed", "passed", "system"))]  # fmt: skip
+    rows = outcomes("mine.py:mine-task-5102", "fpe")
     run = store(rows, model="mine-model-5103", benchmark=MINE, repetitions=3)
     Run.objects.filter(pk=run.pk).update(owner=make_account("eve", Role.EVALUATOR), visibility="private")
     run.uploads.update(owner=User.objects.get(username="eve"), visibility="private")

@@ -93,8 +93,8 @@ def test_asked_for_by_name_it_is_as_unknown_as_what_never_was(eve: Access, priva
         "attempt_text": {"step": 1, "part": "text"},
     }
     pairs: list[tuple[str, str, Any, Any]] = [(name, key, private.slug, "never-was") for name, key in run.items()]
-    for name in ("attempt_outline", "attempt_steps", "attempt_text", "attempt_checks", "first_divergence"):
-        pairs.append((name, "attempt", attempt, 10**6))
+    by_id = ("attempt_outline", "attempt_steps", "attempt_text", "attempt_checks", "first_divergence")
+    pairs.extend((name, "attempt", attempt, 10**6) for name in by_id)
     for name, key, private_one, no_one in pairs:
         given = more.get(name, {})
         words = told(bob, name, {**given, key: private_one})[0].replace(str(private_one), "X")
