@@ -18,6 +18,7 @@ from django.db import close_old_connections
 from django.http import HttpResponse, parse_cookie
 from django.utils.module_loading import import_string
 
+from inspector.api.middleware import api_problem
 from inspector.layers import Application, Message, Receive, Scope, Send, pass_over
 from inspector.mcp_server.endpoint import McpBeside
 from inspector.middleware import STRICT_HEADERS
@@ -123,10 +124,23 @@ class BodyLimit:
             if not begun:
                 if more:
                     await pass_over(receive)
-                await answer(send, await sync_to_async(too_large, thread_sensitive=False)(settings.UPLOAD_LIMIT))
+                refusal = sync_to_async(_too_large, thread_sensitive=False)
+                await answer(send, await refusal(scope))
         except Stranger:
             if not begun:
-                await answer(send, not_logged_in())
+                await answer(send, _not_logged_in(scope))
+
+
+def _too_large(scope: Scope) -> HttpResponse:
+    return api_problem(413) if _is_api(scope) else too_large(settings.UPLOAD_LIMIT)
+
+
+def _not_logged_in(scope: Scope) -> HttpResponse:
+    return api_problem(401) if _is_api(scope) else not_logged_in()
+
+
+def _is_api(scope: Scope) -> bool:
+    return str(scope.get("path", "")).startswith("/api/")
 
 
 class ThisMachineOnly:

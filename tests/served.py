@@ -25,8 +25,11 @@ PATIENCE = 120.0
 
 
 @contextlib.contextmanager
-def served(folder: Path, **variables: str) -> Iterator[str]:
-    """`up` with its workers; gives the address without a slash at its end."""
+def served(folder: Path, *, first: str = "", **variables: str) -> Iterator[str]:
+    """`up` with its workers; gives the address without a slash at its end.
+
+    `first`: Python that is run once the database is there, such as what makes an account, with Django set up.
+    """
     kept = {name: value for name, value in os.environ.items() if name not in {"DATABASE_URL", "CELERY_BROKER_URL"}}
     with _database() as database, socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -39,6 +42,9 @@ def served(folder: Path, **variables: str) -> Iterator[str]:
             process = subprocess.Popen(command, env=environment, stdout=output, stderr=output, cwd="/")
             try:
                 _wait(process, f"http://127.0.0.1:{port}", log)
+                if first:
+                    shell = [sys.executable, str(PROJECT / "manage.py"), "shell", "--command", first]
+                    subprocess.run(shell, env=environment, check=True, timeout=PATIENCE)
                 yield f"http://127.0.0.1:{port}"
             finally:
                 process.send_signal(signal.SIGINT)

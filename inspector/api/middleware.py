@@ -4,23 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
 from inspector.api.errors import MEDIA_TYPE, Problem, answer
 
-__all__ = ["api_problems"]
+__all__ = ["api_problem", "api_problems"]
 
 _PREFIX = "/api/"
 _SENTENCES = {
     400: "The request could not be understood.",
+    401: "Send an API token that is live in the header Authorization (Bearer ...). Nothing was stored.",
     403: "This was refused.",
     404: "There is nothing at this address. What there is stands in /api/v1/openapi.json.",
     405: "The address is there, and does not take this method. The header Allow names those that it takes.",
-    413: "The body is larger than this server takes.",
+    413: "The body is larger than this server takes (TWENTYFOLD_UPLOAD_LIMIT). Nothing was stored.",
     500: "The answer could not be made. The server's log says why.",
 }
 _KEPT = ("Allow", "Retry-After", "WWW-Authenticate")
+
+
+def api_problem(status: int) -> HttpResponse:
+    """For a request that was refused before Django saw it."""
+    return answer(Problem(status, _SENTENCES[status], headers={"WWW-Authenticate": "Bearer"} if status == 401 else {}))
 
 
 def api_problems(

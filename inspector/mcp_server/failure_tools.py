@@ -62,9 +62,7 @@ def run_failures(
     largest group.
     """
     access = access_of(ctx)
-    must_evaluate(
-        access, "run_failures", "find_attempts(run=…) lists the failed attempts, run_report(run) counts them."
-    )
+    must_evaluate(access, "run_failures", "run_report(run) counts them by domain and task.")
     page = reading.run_read(access, run, TaskFilters())
     domains = [row.name for row in page.domains]
     if domain and domain not in domains:

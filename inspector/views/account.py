@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST, require_safe
 
-from inspector.access import access_of, own_account
+from inspector.access import access_of, has_new_password, own_account
 from inspector.account_forms import LASTS, SCOPE_TITLES, TokenForm, scopes_for
 from inspector.accounts import end_sessions
 from inspector.audit import Action, note
@@ -64,6 +64,9 @@ def sign_out(request: HtmxHttpRequest) -> HttpResponse:
 @require_POST
 def make(request: HtmxHttpRequest) -> HttpResponse:
     """A new token: the answer shows it, and nothing ever again."""
+    if has_new_password(request):
+        # A password that is good for one login must not open something that lasts.
+        return redirect_to(request, "account")
     user, access = _user(request), access_of(request)
     form = TokenForm(request.POST)
     if not form.is_valid():

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -16,12 +15,13 @@ from django.http.response import HttpResponseBase
 from django.test import Client
 from pytest_django import Settings
 
+from inspector.tokens import make_token
+from runs.access import Scope
 from tests.inspector.access_scene import HIDDEN, SECRET, Scene, all_routes, make_scene, text_of
+from tests.inspector.access_tables import rows_of
 from tests.inspector.server_mode import turn_login_on
 
 pytestmark = pytest.mark.django_db
-
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "access.md"
 
 
 class Reader(NamedTuple):
@@ -56,23 +56,13 @@ def scene(settings: Settings) -> Scene:
 
 
 def table() -> Iterator[tuple[str, str, dict[str, str]]]:
-    """Route, method, and what each column says. Every table of the document that begins with `Route` is read."""
-    columns: list[str] = []
-    for line in DOCUMENT.read_text(encoding="utf-8").splitlines():
-        cells = [cell.strip() for cell in line.strip().strip("|").split("|")] if line.startswith("|") else []
-        if cells[:2] == ["Route", "Method"]:
-            columns = cells[2:]
-        elif not cells:
-            columns = []
-        elif columns and not set(cells[0]) <= {"-"}:
-            yield (
-                cells[0].strip("`"),
-                cells[1],
-                {name: cell for name, cell in zip(columns, cells[2:], strict=False) if name},
-            )
+    """Route, method, and what each column says."""
+    for (name, method), cells in rows_of("Route", "Method"):
+        yield name, method, cells
 
 
-def outcome(answer: HttpResponseBase, reader: Reader) -> str:
+def outcome(answered: Answered, reader: Reader) -> str:
+    answer = answered.response
     if answer.status_code in {403, 404}:
         return str(answer.status_code)
     if answer.status_code == 401:
@@ -86,18 +76,23 @@ def outcome(answer: HttpResponseBase, reader: Reader) -> str:
     return "open" if answer.status_code in {200, 201, 302, 303, 409, 422} else f"status {answer.status_code}"
 
 
-def asked(scene: Scene, reader: Reader, method: str, address: str, data: dict[str, Any]) -> HttpResponseBase:
+class Answered(NamedTuple):
+    response: HttpResponseBase
+    text: str
+    """Body and headers."""
+
+
+def asked(scene: Scene, reader: Reader, method: str, address: str, data: dict[str, Any], **headers: str) -> Answered:
     """The answer, and everything as it was before."""
     with transaction.atomic():
         client = scene.clients[reader.who]
         cookies = copy.deepcopy(client.cookies)
         send: Callable[..., HttpResponseBase] = getattr(client, method.lower())
-        answer = send(address, data)
-        if answer.streaming:
-            text_of(answer)
+        answer = send(address, data, headers=headers)
+        text = text_of(answer)
         client.cookies = cookies
         transaction.set_rollback(True)
-    return answer
+    return Answered(answer, text)
 
 
 def test_every_route_is_in_the_table_and_every_row_is_a_route() -> None:
@@ -119,7 +114,7 @@ def test_every_method_that_a_view_takes_is_in_the_table(scene: Scene) -> None:
             if (name, method) in rows:
                 continue
             address = next(scene.addresses(name, pattern, who="ada"))
-            if asked(scene, READERS["Admin"], method, address, {}).status_code != 405:
+            if asked(scene, READERS["Admin"], method, address, {}).response.status_code != 405:
                 missing.add((name, method))
     assert missing == set()
 
@@ -137,6 +132,19 @@ def test_everybody_gets_what_the_table_says(scene: Scene) -> None:
                 got = outcome(asked(scene, reader, method, address, data), reader)
                 if got != expected:
                     wrong[name, method, column, address] = (got, expected)
+    assert wrong == {}
+
+
+def test_a_token_opens_no_page(scene: Scene) -> None:
+    """With every scope, and of an admin: what is no API answers as to somebody without an account."""
+    text = make_token(scene.people["ada"], "all", set(Scope)).text
+    scene.clients["program"] = Client(headers={"Authorization": f"Bearer {text}"})
+    patterns, wrong = all_routes(), {}
+    for name, method, cells in table():
+        for address in scene.addresses(name, patterns[name], who="stranger"):
+            got = outcome(asked(scene, Reader("program"), method, address, POSTED.get(name, {})), READERS["Anonymous"])
+            if got != cells["Anonymous"]:
+                wrong[name, method, address] = (got, cells["Anonymous"])
     assert wrong == {}
 
 
@@ -166,17 +174,19 @@ QUERIES = {
 def leaks(scene: Scene, who: str, closed: dict[str, str], **headers: str) -> dict[str, set[str]]:
     """What of the closed texts the answers to somebody hold, but for what they said themselves → where."""
     found: dict[str, set[str]] = {}
-    for name, pattern in all_routes().items():
+    patterns = all_routes()
+    for name, method, _ in table():
         addresses = [
-            *scene.addresses(name, pattern, who=who),
-            *scene.addresses(name, pattern, who=who, theirs=True),
+            *scene.addresses(name, patterns[name], who=who),
+            *scene.addresses(name, patterns[name], who=who, theirs=True),
         ]
+        data = POSTED.get(name, {}) if method == "POST" else {}
         for address in dict.fromkeys(addresses):
-            for query in ("", *QUERIES.get(name, ())):
-                text = text_of(scene.clients[who].get(address + query, headers=headers))
+            for query in ("", *(QUERIES.get(name, ()) if method == "GET" else ())):
+                text = asked(scene, Reader(who), method, address + query, data, **headers).text
                 for what, words in closed.items():
                     if words in text and words not in address + query:
-                        found.setdefault(what, set()).add(address + query)
+                        found.setdefault(what, set()).add(f"{method} {address}{query}")
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from collections.abc import Coroutine, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -10,13 +11,17 @@ from typing import Any, TypeVar
 
 import pytest
 from asgiref.sync import sync_to_async
+from django.contrib.auth.models import User
 from django.test import Client
+from django.utils import timezone
 from pytest_django import Settings
 
 from inspector import layers
 from inspector.asgi import FORM_FIELDS, BodyLimit, HttpOnly, KeptThreads, ThisMachineOnly, WarmsUp, build, has_session
 from inspector.layers import Application, Message, Receive, Scope, Send
 from inspector.middleware import STRICT_HEADERS
+from inspector.models import ApiToken
+from inspector.tokens import make_token, revoke_token
 from inspector.views.errors import SENTENCES
 from inspector.warming import warm_up
 from tests.inspector.server_mode import make_owner
@@ -155,6 +160,41 @@ def test_a_session_is_known_by_its_cookie(client: Client) -> None:
     }
     assert {cookie: has_session({**SCOPE, "headers": [(b"cookie", cookie)]}) for cookie in cookies} == cookies
     assert has_session(SCOPE) is False
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_live_token_sends_more_than_a_form_and_any_other_does_not() -> None:
+    ada = make_owner()
+    live, revoked, expired, closed = (make_token(ada, name) for name in ("live", "revoked", "expired", "closed"))
+    revoke_token(revoked.token)
+    ApiToken.objects.filter(pk=expired.token.pk).update(expires_at=timezone.now())
+    ApiToken.objects.filter(pk=closed.token.pk).update(owner=User.objects.create_user("gone", is_active=False))
+    limited = BodyLimit(echo, 3 * FORM_FIELDS, has_session)
+    told = {}
+    for name, header in {
+        "live": f"Bearer {live.text}",
+        "live, otherwise written": f"bearer  {live.text} ",
+        "revoked": f"Bearer {revoked.text}",
+        "expired": f"Bearer {expired.text}",
+        "closed": f"Bearer {closed.text}",
+        "unknown": f"Bearer tf_{'a' * 43}",
+        "no bearer": f"Basic {live.text}",
+        "no text": "Bearer \u00ff\u00fe",
+    }.items():
+        scope = {**SCOPE, "headers": [(b"authorization", header.encode("latin-1"))], "path": "/api/v1/runs/a/attempts"}
+        told[name] = answer_to(limited, scope, parts(FORM_FIELDS, 1))[0]["status"]
+    assert told == dict.fromkeys(told, 401) | {"live": 200, "live, otherwise written": 200}
+
+
+@pytest.mark.parametrize(("size", "status"), [(FORM_FIELDS + 1, 401), (3 * FORM_FIELDS + 1, 413)])
+def test_a_program_is_refused_with_a_problem(size: int, status: int) -> None:
+    limited = BodyLimit(echo, 3 * FORM_FIELDS, lambda scope: status == 413)
+    sent = answer_to(limited, {**SCOPE, "path": "/api/v1/runs/a/attempts"}, parts(size))
+    headers = dict(sent[0]["headers"])
+    assert (sent[0]["status"], headers[b"content-type"]) == (status, b"application/problem+json")
+    assert (json.loads(sent[1]["body"])["status"], headers.get(b"www-authenticate")) == (
+        status, b"Bearer" if status == 401 else None,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(

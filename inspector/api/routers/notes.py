@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from django.http import HttpRequest, HttpResponse
-from ninja import Field, Query, Router, Schema
+from ninja import Field, Query, Router
 
 from inspector.api.answers import json_answer
 from inspector.api.auth import access, needs
+from inspector.api.bodies import WHOLE, Body
 from inspector.api.errors import Problem, not_found
 from inspector.api.operations import AttemptId, Id, Listing, operation, reads_list
 from inspector.api.pagination import InPages, Items, Slice, cut
@@ -19,14 +22,13 @@ from runs.queries.paging import Page
 
 router = Router()
 EVALUATORS = needs(evaluates=True)
+StepNumber = Annotated[int, Field(ge=1, le=2**31 - 1), WHOLE]
 
 
-class NewNote(Schema):
+class NewNote(Body):
     """A comment, a label, or both."""
 
-    model_config = {"extra": "forbid"}
-
-    step: int | None = Field(None, description="From 1; null: the attempt as a whole.", ge=1, le=2**31 - 1)
+    step: StepNumber | None = Field(None, description="From 1; null: the attempt as a whole.")
     label: str = Field("", description="A word to filter by.", max_length=LONGEST_LABEL)
     text: str = Field("", max_length=LONGEST_TEXT)
     author: str = Field("", max_length=LONGEST_AUTHOR)

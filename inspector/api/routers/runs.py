@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import msgspec
 from django.http import HttpRequest, HttpResponse
-from ninja import Field, Query, Router, Schema
+from ninja import Field, Query, Router
 
 from inspector.api.answers import json_answer
 from inspector.api.auth import access, needs
+from inspector.api.bodies import Body, Repetitions
 from inspector.api.operations import Listing, Sparse, operation, reads, reads_list
 from inspector.api.pagination import InPages, Slice, cut
 from inspector.api.plain import plain
@@ -16,7 +17,6 @@ from inspector.api.visibility import run_or_404
 from inspector.paths import UidConverter  # noqa: F401  # makes the converter of uids known
 from runs.metrics import ErrorRule
 from runs.models import Run
-from runs.naming import MOST_REPETITIONS
 from runs.prices import pricing_of
 from runs.pushing import NewRun, create_run
 from runs.queries.numbers import TaskClass
@@ -199,16 +199,12 @@ def task(request: HttpRequest, slug: str, uid: str, query: Query[PageQuery]) -> 
     return task_page(run_or_404(slug, access(request)).slug, uid, query.page, access=access(request))
 
 
-class NewRunBody(Schema):
+class NewRunBody(Body):
     """What is said about a run before its first attempt."""
-
-    model_config = {"extra": "forbid"}
 
     model: str = Field(description="The model's name.", min_length=1, max_length=200)
     benchmark: str = Field(description="The benchmark's name.", min_length=1, max_length=200)
-    repetitions: int | None = Field(
-        None, description="k; without it the highest repetition + 1.", ge=1, le=MOST_REPETITIONS
-    )
+    repetitions: Repetitions | None = Field(None, description="k; without it the highest repetition + 1.")
     slug: str = Field("", description="Its name in addresses.", max_length=200, pattern="^[-a-zA-Z0-9_]*$")
     provider: str = Field("", max_length=200)
     note: str = Field("", max_length=10_000)

@@ -16,6 +16,7 @@ from ninja import Path as PathParameter
 
 from inspector.api.answers import json_answer, one
 from inspector.api.auth import access, needs
+from inspector.api.bodies import Body, Repetitions
 from inspector.api.errors import Problem, not_found
 from inspector.api.operations import Listing, Sparse, operation, reads, reads_list
 from inspector.api.pagination import Items, Slice, cut
@@ -25,7 +26,6 @@ from inspector.receiving import STATE, Refused, Wanted, append, offset_of, part_
 from inspector.views.uploads import hint
 from runs.access import Access
 from runs.models import Upload, UploadState
-from runs.naming import MOST_REPETITIONS
 from runs.queries.uploads import Problem as Line
 from runs.queries.uploads import UploadRow, problem_rows, upload_row, upload_rows, uploads_total
 from runs.querysets import visible_uploads
@@ -52,9 +52,7 @@ class Said(Schema):
 
     model: Name = Field("", description="The model's name. Without it, and without a run, the upload asks for it.")
     benchmark: Name = Field("", description="The benchmark's name.")
-    repetitions: int | None = Field(
-        None, description="k; without it the highest repetition + 1.", ge=1, le=MOST_REPETITIONS
-    )
+    repetitions: Repetitions | None = Field(None, description="k; without it the highest repetition + 1.")
     run: Name = Field("", description="The slug of the run to add to.")
 
     def wishes(self) -> Wishes:
@@ -67,8 +65,8 @@ class SendQuery(Said):
     )
 
 
-class AnswerBody(Said):
-    model_config = {"extra": "forbid"}
+class AnswerBody(Said, Body):
+    pass
 
 
 def _readers(request: HttpRequest) -> None:
@@ -138,7 +136,9 @@ def progress(request: HttpRequest, key: Digest) -> HttpResponse:
     if state is not None:
         state["path"] = path
     here = offset_of(path)
-    known = Upload.objects.filter(sha256=key).exclude(state=UploadState.FAILED).order_by("-pk").first()
+    # Of a private file of somebody else nobody learns that it is here.
+    seen = Upload.objects.filter(visible_uploads(access(request)), sha256=key).exclude(state=UploadState.FAILED)
+    known = seen.order_by("-pk").first()
     whole = known is not None and not here
     return HttpResponse(
         status=200,

@@ -103,3 +103,26 @@ def test_a_run_is_made_to_push_to(client: Client, db: None) -> None:
 def test_a_run_that_cannot_be_made(client: Client, db: None, said: dict[str, Any], field: str) -> None:
     refused = post(client, **said)
     assert (refused.status_code, refused.json()["errors"][0]["field"], Run.objects.count()) == (422, field, 0)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "status"),
+    [
+        ("repetitions", 20, 201),
+        ("repetitions", 20.0, 201),
+        ("repetitions", 20.5, 422),
+        ("repetitions", "20", 422),
+        ("repetitions", True, 422),
+        ("private", True, 201),
+        ("private", 1, 422),
+        ("private", "yes", 422),
+        ("note", 1, 422),
+        ("other", 1, 422),
+    ],
+)
+def test_a_body_is_read_strictly(client: Client, db: None, field: str, value: object, status: int) -> None:
+    body = {"model": "birch", "benchmark": "desk", field: value}
+    answer = client.post("/api/v1/runs", body, content_type="application/json")
+    assert answer.status_code == status
+    if status == 422:
+        assert [(error["field"], error["place"]) for error in answer.json()["errors"]] == [(field, "body")]

@@ -1,0 +1,168 @@
+"""The API where everybody has an account: how often, with which password, and whose runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from pytest_django import Settings
+
+from inspector.models import Account, ApiToken
+from inspector.tokens import make_token
+from runs.access import Role, Scope
+from runs.models import Run
+from tests.factories import make_row
+from tests.inspector.api.conftest import text_of
+from tests.inspector.server_mode import PASSWORD, make_account, turn_login_on
+from tests.stored import outcomes, store
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def server_mode(settings: Settings) -> None:
+    turn_login_on(settings)
+
+
+def program(owner: User, *scopes: Scope) -> Client:
+    return Client(headers={"Authorization": f"Bearer {make_token(owner, 'ci', scopes).text}"})
+
+
+# --- How often --------------------------------------------------------------------------------------------------------
+
+
+def test_who_asks_too_often_is_told_when_to_come_again(settings: Settings) -> None:
+    settings.API_RATE = 2
+    vera = make_account("vera", Role.VIEWER)
+    busy, other = program(vera), program(vera)
+    assert [busy.get("/api/v1/access").status_code for _ in range(2)] == [200, 200]
+    refused = busy.get("/api/v1/runs")
+    assert (refused.status_code, refused["Content-Type"], refused["Cache-Control"]) == (
+        429, "application/problem+json", "no-store",
+    )  # fmt: skip
+    assert (refused["RateLimit-Limit"], refused["RateLimit-Remaining"]) == ("2", "0")
+    # Two a minute: the next turn is there in half a minute.
+    assert 25 <= int(refused["Retry-After"]) <= 30
+    problem = refused.json()
+    assert (problem["status"], problem["title"]) == (429, "Too Many Requests")
+    assert problem["detail"].startswith("More than 2 requests a minute came from here. Send the next one in ")
+    assert other.get("/api/v1/runs").status_code == 200
+
+
+def test_tries_without_a_token_are_counted_by_address(settings: Settings) -> None:
+    settings.API_RATE = 1
+    near, far = Client(REMOTE_ADDR="192.0.2.61"), Client(REMOTE_ADDR="192.0.2.62")
+    told = [client.get("/api/v1/runs").status_code for client in (near, near, far)]
+    assert told == [401, 429, 401]
+
+
+def test_what_is_refused_for_its_number_changes_nothing(settings: Settings) -> None:
+    settings.API_RATE = 1
+    client = program(make_account("eve", Role.EVALUATOR), Scope.WRITE)
+    told = [
+        client.post("/api/v1/runs", {"model": name, "benchmark": "desk"}, content_type="application/json").status_code
+        for name in ("birch", "oak")
+    ]
+    assert (told, [run.model for run in Run.objects.all()]) == ([201, 429], ["birch"])
+
+
+# --- With which password ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def newcomer() -> Client:
+    """Logged in with the password that an admin gave."""
+    user = make_account("nora", Role.EVALUATOR)
+    Account.objects.filter(user=user).update(password_is_new=True)
+    client = Client()
+    assert client.login(username="nora", password=PASSWORD)
+    return client
+
+
+def test_a_password_for_one_login_opens_nothing_but_the_page_to_choose_another(newcomer: Client) -> None:
+    for method, path in (
+        ("get", "/runs"),
+        ("get", "/openapi.json"),
+        ("post", "/runs"),
+        ("head", f"/uploads/{'0' * 64}"),
+    ):
+        refused = getattr(newcomer, method)(f"/api/v1{path}")
+        assert (refused.status_code, refused["Content-Type"]) == (403, "application/problem+json"), path
+    assert (
+        newcomer.get("/api/v1/runs").json()["detail"] == "Choose a password of your own first, on the page /account/."
+    )
+    assert newcomer.get("/api/v1/docs").headers["Location"] == "/account/"
+    chosen = "a pass phrase of her own"
+    sent = {"old_password": PASSWORD, "new_password1": chosen, "new_password2": chosen}
+    assert newcomer.post("/account/password/", sent).status_code == 303
+    assert newcomer.get("/api/v1/runs").status_code == 200
+
+
+def test_nor_does_it_make_a_token(newcomer: Client) -> None:
+    made = newcomer.post("/account/tokens/", {"name": "ci", "lasts": "90", "scopes": ["read"]})
+    assert (made.status_code, made.headers["Location"], ApiToken.objects.count()) == (303, "/account/", 0)
+
+
+# --- Whose runs -------------------------------------------------------------------------------------------------------
+
+MINE = "mine-benchmark-5101"
+
+
+@pytest.fixture
+def private() -> Run:
+    """Eve's, with a task, a model and a benchmark that nothing else has; beside a run that everybody sees."""
+    store([make_row(), make_row(repetition=1, outcome="passed")], repetitions=2)
+    rows = outcomes("mine.py:mine-task-5102", "fpe")
+    run = store(rows, model="mine-model-5103", benchmark=MINE, repetitions=3)
+    Run.objects.filter(pk=run.pk).update(owner=make_account("eve", Role.EVALUATOR), visibility="private")
+    run.uploads.update(owner=User.objects.get(username="eve"), visibility="private")
+    return run
+
+
+LISTS = [
+    "/runs", "/runs?sort=-attempts&limit=1", "/benchmarks", "/tasks", "/attempts", "/attempts?verdict=failed",
+    "/attempts?replaced=true", "/failures", "/failures/facets", "/failures/facets?all=run", "/failures/groups",
+    "/failures/groups?group=task", "/look-next", "/errors", "/search?q=mixer", "/search?q=mine", "/leaderboards",
+    "/uploads", "/notes",
+]  # fmt: skip
+
+
+def walked(client: Client, path: str) -> Iterator[tuple[str, Any]]:
+    """All slices of a list."""
+    address = f"/api/v1{path}"
+    while address:
+        answer = client.get(address)
+        assert answer.status_code == 200, (path, answer.content)
+        yield text_of(answer).decode(), answer.json()
+        following = answer.json().get("next")
+        address = f"/api/v1{path}{'&' if '?' in path else '?'}cursor={following}" if following else ""
+
+
+def seen(client: Client) -> dict[str, tuple[set[str], int | None]]:
+    """List → what of the private run it names, and how many entries it counts."""
+    found = {}
+    for path in LISTS:
+        slices = list(walked(client, path))
+        text = "".join(text for text, _ in slices)
+        found[path] = ({word for word in (MINE, "mine-task-5102", "mine-model-5103") if word in text},
+                       slices[0][1].get("total"))  # fmt: skip
+    return found
+
+
+def test_a_private_run_is_in_the_lists_of_its_owner_and_of_nobody_else(private: Run) -> None:
+    bob, scopes = make_account("bob", Role.EVALUATOR), tuple(Scope)
+    others = seen(program(bob, *scopes))
+    assert {path: names for path, (names, _) in others.items() if names} == {}
+    owners = seen(program(User.objects.get(username="eve"), *scopes))
+    named = {path for path, (names, _) in owners.items() if names}
+    assert named == set(LISTS) - {"/leaderboards", "/notes", "/look-next"}
+    # As if it were not there: counts are those of a server without it.
+    private.delete()
+    assert {path: total for path, (_, total) in seen(program(bob, *scopes)).items()} == {
+        path: total for path, (_, total) in others.items()
+    }
+    differing = {path for path, (_, total) in owners.items() if total != others[path][1]}
+    assert {"/runs", "/attempts", "/failures", "/failures/groups?group=task", "/errors", "/tasks"} <= differing
