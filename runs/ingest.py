@@ -91,7 +91,7 @@ def ingest_file(upload: Upload, stream: BinaryIO, progress: Callable[[int], None
         upload.save(update_fields=["reader"])
         placed = False
         for chunk in chunked(rows):
-            prepared = _prepared(reader, chunk, upload.run)
+            prepared = _prepared(reader, chunk, upload)
             if not placed and (uids := _uids(prepared)):
                 run_for(upload, uids, _results(prepared))
                 placed = True
@@ -235,7 +235,7 @@ def _write_chunk(upload: Upload, reader: Reader, number: int, part: list[Row], p
     partial = path.with_suffix(".part")
     partial.write_bytes(zstandard.ZstdCompressor(level=1).compress(msgspec.msgpack.encode(rows)))
     partial.replace(path)
-    prepared = _prepared(reader, part, upload.run) if upload.run is None or number == 1 else []
+    prepared = _prepared(reader, part, upload) if upload.run is None or number == 1 else []
     uids = _uids(prepared)
     with transaction.atomic():
         if uids:
@@ -250,7 +250,7 @@ def store_claimed(chunk: Chunk) -> ChunkReport | None:
     data = (settings.UPLOADS_DIR / chunk.path).read_bytes()
     rows = msgspec.msgpack.decode(zstandard.ZstdDecompressor().decompress(data), type=list[_FileRow])
     reader = reader_named(upload.reader)
-    prepared = _prepared(reader, [row.row for row in rows], upload.run)
+    prepared = _prepared(reader, [row.row for row in rows], upload)
     report = _store(upload, reader, prepared, fence=lambda: fence(chunk))
     if report is not None:
         (settings.UPLOADS_DIR / chunk.path).unlink(missing_ok=True)
@@ -285,7 +285,7 @@ def store_rows(upload: Upload, reader: Reader, rows: list[Row], before: Run | No
     """Stores some rows of a saved upload. `before`: the run that an earlier file of the same name went to, which these
     go to as well if they are no other results for its attempts.
     """
-    prepared = _prepared(reader, rows, upload.run)
+    prepared = _prepared(reader, rows, upload)
     if upload.run is None and (uids := _uids(prepared)):
         results = _results(prepared)
         if before is not None and fits(before, results):
@@ -303,9 +303,9 @@ def finish(upload: Upload, state: UploadState, error: str = "") -> None:
 # --- Shared -----------------------------------------------------------------------------------------------------------
 
 
-def _prepared(reader: Reader, rows: Iterable[Row], run: Run | None) -> list[PreparedRow | Problem]:
-    overrides = run.benchmark.tool_overrides if run is not None else {}
-    return [prepare(reader, row, overrides) if isinstance(row, RawRecord) else row for row in rows]
+def _prepared(reader: Reader, rows: Iterable[Row], upload: Upload) -> list[PreparedRow | Problem]:
+    overrides = upload.run.benchmark.tool_overrides if upload.run is not None else {}
+    return [prepare(reader, row, overrides, mask=upload.mask) if isinstance(row, RawRecord) else row for row in rows]
 
 
 def _uids(rows: Iterable[PreparedRow | Problem]) -> set[str]:
@@ -339,10 +339,10 @@ def _store(
 
 def _finish(upload: Upload, state: UploadState, error: str = "") -> None:
     """Writes down how an upload ended. Its file goes, unless it is to be kept, to be tried again, or holds lines that
-    were not stored: these exist nowhere else."""
+    were not stored: these exist nowhere else. One whose secrets were to be masked stays to be tried again alone."""
     upload.refresh_from_db(fields=["rejected", "conflicts"])
     unstored = state == UploadState.DONE and (upload.rejected or upload.conflicts)
-    keep = settings.KEEP_UPLOADS or state == UploadState.STOPPED or unstored
+    keep = state == UploadState.STOPPED or (not upload.mask and (settings.KEEP_UPLOADS or unstored))
     if not keep:
         forget_files(upload)
     elif state == UploadState.DONE:

@@ -16,6 +16,7 @@ from runs.bundles.base import Part
 from runs.canonical import canonical_json, sha256_hex
 from runs.claims import Claim
 from runs.errorclasses import ErrorDiagnosis
+from runs.masking import Secret, mask_bytes, mask_graded
 from runs.models import Attempt, Payload, PayloadPart, Provenance, Trace
 from runs.records import AttemptRecord, GradedAttempt, Raw, SaidRow
 from runs.signatures import Diagnosis
@@ -49,6 +50,12 @@ class Evidence(msgspec.Struct, frozen=True):
     """What a failed attempt made of itself."""
     error: ErrorDiagnosis | None = None
     """What broke, where the verdict is `error`."""
+    masked: dict[str, int] = {}
+    """Kind of secret → how many different ones the row has."""
+    masked_by: int = 0
+    """The version of the rules that counted them; 0: nothing did."""
+    masked_at_ingest: bool = False
+    """They were masked before the row was stored: it has none any more."""
 
 
 class NewPayload(msgspec.Struct, frozen=True):
@@ -57,21 +64,25 @@ class NewPayload(msgspec.Struct, frozen=True):
     digest: str
     text: bytes
     tables: tuple[str, ...] = ()
+    secrets: frozenset[Secret] = frozenset()
+    """What is masked in it wherever it is shown."""
 
 
 class _Canonical:
-    """Digest of a JSON text, remembered by the text's own hash: the same tables come again with each repetition."""
+    """Canonical form, digest and secrets of a JSON text, remembered by the text's own hash: the same tables come again
+    with each repetition.
+    """
 
     def __init__(self) -> None:
-        self._known: OrderedDict[bytes, tuple[str, bytes]] = OrderedDict()
+        self._known: OrderedDict[bytes, NewPayload] = OrderedDict()
 
-    def of(self, text: bytes) -> tuple[str, bytes]:
+    def of(self, text: bytes) -> NewPayload:
         found = self._known.get(text)
         if found is not None:
             self._known.move_to_end(text)
             return found
         canonical = canonical_json(msgspec.json.decode(text))
-        found = (sha256_hex(canonical), canonical)
+        found = NewPayload(sha256_hex(canonical), canonical, secrets=mask_bytes(canonical).found)
         self._known[text] = found
         if len(self._known) > _CACHED_DIGESTS:
             self._known.popitem(last=False)
@@ -92,14 +103,14 @@ def decompress(data: bytes | memoryview) -> bytes:
 def stored_part(part: Part) -> tuple[PartRef, list[NewPayload]]:
     """A row's part as it is stored: its reference, and the payloads that must exist for it."""
     if part.tables is None:
-        digest, text = _canonical.of(bytes(part.value or b"null"))
-        return PartRef(path=part.path, digest=digest), [NewPayload(digest, text)]
+        payload = _canonical.of(bytes(part.value or b"null"))
+        return PartRef(path=part.path, digest=payload.digest), [payload]
     manifest: dict[str, str] = {}
     payloads = []
     for table, raw in part.tables.items():
-        digest, text = _canonical.of(bytes(raw))
-        manifest[table] = digest
-        payloads.append(NewPayload(digest, text))
+        payload = _canonical.of(bytes(raw))
+        manifest[table] = payload.digest
+        payloads.append(payload)
     text = canonical_json(manifest)
     whole = NewPayload(sha256_hex(text), text, tuple(sorted(set(manifest.values()))))
     return PartRef(path=part.path, digest=whole.digest, is_state=True), [*payloads, whole]
@@ -148,36 +159,48 @@ def load_source(trace: Trace) -> bytes:
     return decompress(trace.source)
 
 
-def load_record(trace: Trace) -> AttemptRecord:
-    """The attempt as its bundle tells it; without states and tools, which are parts."""
-    return reader_named(trace.reader).normalise(load_source(trace))
+def load_record(trace: Trace, *, masked: bool = True) -> AttemptRecord:
+    """The attempt as its bundle tells it, its secrets masked; without states and tools, which are parts."""
+    return reader_named(trace.reader).normalise(_shown(load_source(trace), masked))
 
 
-def load_evidence(trace: Trace) -> Evidence:
-    """What was found out about the attempt, and where its parts are."""
-    return msgspec.json.decode(decompress(trace.evidence), type=Evidence)
+def load_evidence(trace: Trace, *, masked: bool = True) -> Evidence:
+    """What was found out about the attempt, secrets in it masked, and where its parts are."""
+    evidence = msgspec.json.decode(_shown(decompress(trace.evidence), masked), type=Evidence)
+    if not masked:
+        return evidence
+    return msgspec.structs.replace(evidence, graded=mask_graded(evidence.graded))
 
 
 def load_part(ref: PartRef) -> dict[str, Raw] | Raw:
-    """A stored part: table → JSON text for a state, else the JSON text of the value. One or two queries."""
+    """A stored part: table → JSON text for a state, else the JSON text of the value. One or two queries.
+
+    For grading and storing: it is not masked.
+    """
     return _load(ref, dict(_texts([ref.digest])))
 
 
 def restore_without_parts(trace: Trace) -> bytes:
-    """The row with null for each of its parts, all else equal as JSON to what came in."""
-    return reader_named(trace.reader).attach(load_source(trace), {})
+    """The row with null for each of its parts, all else but secrets equal as JSON to what came in."""
+    return _shown(reader_named(trace.reader).attach(load_source(trace), {}), masked=True)
 
 
-def restore_row(attempt: Attempt) -> bytes:
-    """The attempt's row again, equal as JSON to what came in."""
+def restore_row(attempt: Attempt, *, masked: bool = True) -> bytes:
+    """The attempt's row again, equal as JSON to what came in; `masked`: but for its secrets."""
     trace = attempt.trace
-    evidence = load_evidence(trace)
+    evidence = load_evidence(trace, masked=False)
     texts = dict(_texts(ref.digest for ref in evidence.parts))
     parts: dict[tuple[str, ...], Raw] = {}
     for ref in evidence.parts:
         value = _load(ref, texts)
         parts[ref.path] = Raw(msgspec.json.encode(value)) if isinstance(value, dict) else value
-    return reader_named(trace.reader).attach(load_source(trace), parts)
+    return _shown(reader_named(trace.reader).attach(load_source(trace), parts), masked)
+
+
+def _shown(text: bytes, masked: bool) -> bytes:
+    """All that is read of a trace for somebody comes through here. What is not masked is for grading it again, for the
+    index of words, and for an admin who asks for just that."""
+    return mask_bytes(text).text if masked else text
 
 
 def _load(ref: PartRef, texts: Mapping[str, bytes]) -> dict[str, Raw] | Raw:

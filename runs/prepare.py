@@ -13,6 +13,7 @@ from runs.claims import read_claim
 from runs.errorclasses import classify_error
 from runs.errors import BadRecord
 from runs.grading import grade
+from runs.masking import CURRENT, count_kinds, mask_bytes, mask_effect, mask_text, mask_value
 from runs.naming import MOST_REPETITIONS
 from runs.payloads import Evidence, NewPayload, PartRef, compress, stored_part
 from runs.records import (
@@ -65,6 +66,8 @@ class PreparedRow(msgspec.Struct, frozen=True, kw_only=True):
     verdict: Verdict
     digest: str
     tried: int | None = None
+    was_masked: bool = False
+    """It had secrets, which were masked before it was graded."""
     said: SaidRow | None = None
     columns: dict[str, Any]
     """Values of the attempt's columns, by name."""
@@ -82,16 +85,25 @@ class PreparedRow(msgspec.Struct, frozen=True, kw_only=True):
     """What the full-text index takes up."""
 
 
-def prepare(reader: Reader, raw: RawRecord, overrides: dict[str, bool] | None = None) -> PreparedRow | Problem:
+def prepare(
+    reader: Reader,
+    raw: RawRecord,
+    overrides: dict[str, bool] | None = None,
+    *,
+    mask: bool = False,
+    gone: dict[str, int] | None = None,
+) -> PreparedRow | Problem:
     """Reads, grades and compresses one row.
 
-    A row that cannot be stored comes back as a Problem with its line and field.
+    A row that cannot be stored comes back as a Problem with its line and field. `mask`: its secrets are masked first,
+    so that what is graded and stored has none; `gone`: how many that were when it was stored, by kind.
     """
+    masked = mask_bytes(raw.text) if mask else None
     try:
-        read = reader.read(raw.text)
+        read = reader.read(raw.text if masked is None else masked.text)
     except BadRecord as error:
         where = f"{error.field}: " if error.field else ""
-        return Problem(line=raw.line, kind=ProblemKind.REJECTED, reason=f"{where}{error.reason}")
+        return Problem(line=raw.line, kind=ProblemKind.REJECTED, reason=mask_text(f"{where}{error.reason}"))
     record = read.record
     unfit = _unfit(record)
     if unfit:
@@ -103,28 +115,47 @@ def prepare(reader: Reader, raw: RawRecord, overrides: dict[str, bool] | None = 
         ref, needed = stored_part(part)
         refs.append(ref)
         payloads.extend(needed)
-    evidence = _evidence(record, graded, refs)
+    if masked is not None:
+        found = masked.found
+    else:
+        found = mask_bytes(read.detached.skeleton).found.union(*(payload.secrets for payload in payloads))
+    secrets = count_kinds(found) if gone is None else gone
+    evidence = msgspec.structs.replace(
+        _evidence(record, graded, refs), masked=secrets, masked_by=CURRENT, masked_at_ingest=mask or gone is not None
+    )
+    # Columns are for lists and filters: what is in them is always shown. The graded row itself stays as it is.
+    shown = _Shown(bool(found))
     return PreparedRow(
         line=raw.line,
         uid=record.uid,
         repetition=record.repetition,
-        domain=indexed_text(record.domain, _NAME),
+        domain=shown.text(record.domain, _NAME),
         verdict=record.verdict,
         digest=_digest(read.detached.skeleton, refs),
         tried=record.tried,
-        said=None if record.said is None else _said(record.said),
-        columns=_columns(record, graded) | _diagnosis_columns(evidence),
+        was_masked=masked is not None and bool(masked.found),
+        said=None if record.said is None else _said(mask_value(record.said) if found else record.said),
+        columns=_columns(record, graded, shown) | _diagnosis_columns(evidence) | {"masked": sum(secrets.values())},
         source=compress(read.detached.skeleton),
         evidence=compress(msgspec.json.encode(evidence)),
         refs=refs,
         payloads=payloads,
-        effects=[_effect_row(effect) for effect in graded.effects if effect.counts],
-        tools=_tool_rows(record),
+        effects=[_effect_row(mask_effect(effect)) for effect in graded.effects if effect.counts],
+        tools=_tool_rows(record, shown),
         labels=[label.value for label in evidence.diagnosis.labels] if evidence.diagnosis else [],
-        rubrics=_failed_rubrics(graded),
+        rubrics=_failed_rubrics(graded, shown),
         notes=[*raw.notes, *record.notes],
         transcript=transcript_text(record),
     )
+
+
+class _Shown(msgspec.Struct, frozen=True):
+    """Texts of a row for columns. A row without a secret is not looked through once more."""
+
+    has_secrets: bool
+
+    def text(self, text: str, limit: int) -> str:
+        return indexed_text(mask_text(text) if self.has_secrets else text, limit)
 
 
 def indexed_text(text: str, limit: int) -> str:
@@ -157,13 +188,13 @@ def _said(value: dict[str, Any]) -> SaidRow:
     return SaidRow(sha256_hex(text), msgspec.json.decode(clean))
 
 
-def _columns(record: AttemptRecord, graded: GradedAttempt) -> dict[str, Any]:
+def _columns(record: AttemptRecord, graded: GradedAttempt, shown: _Shown) -> dict[str, Any]:
     usage = record.total_usage
     calls = [step for step in record.steps if step.kind is StepKind.CALL]
     return {
         "verdict": record.verdict.value,
         "reason": record.reason.value if record.reason else "",
-        "finish_reason": indexed_text(record.finish_reason or "", 60),
+        "finish_reason": shown.text(record.finish_reason or "", 60),
         "state_source": graded.state_source.value,
         "differences": graded.differences,
         "steps": len(record.steps),
@@ -221,9 +252,9 @@ def _diagnosis_columns(evidence: Evidence) -> dict[str, Any]:
     }
 
 
-def _failed_rubrics(graded: GradedAttempt) -> list[str]:
+def _failed_rubrics(graded: GradedAttempt, shown: _Shown) -> list[str]:
     failed = (check for check in graded.checks if check.kind is CheckKind.RUBRIC and check.passed is False)
-    return sorted({indexed_text(check.name, _QUESTION) for check in failed})
+    return sorted({shown.text(check.name, _QUESTION) for check in failed})
 
 
 def _tokens(count: int) -> int | None:
@@ -250,12 +281,12 @@ def _short(value: Any) -> str:
     return indexed_text(canonical_json(value).decode(), _SHORT)
 
 
-def _tool_rows(record: AttemptRecord) -> list[ToolRow]:
+def _tool_rows(record: AttemptRecord, shown: _Shown) -> list[ToolRow]:
     calls: Counter[str] = Counter()
     errors: Counter[str] = Counter()
     for step in record.steps:
         if step.kind is StepKind.CALL:
-            name = indexed_text(step.name or "", _NAME)
+            name = shown.text(step.name or "", _NAME)
             calls[name] += 1
             errors[name] += step.error is not None
     return [ToolRow(name, count, errors[name]) for name, count in sorted(calls.items())]
