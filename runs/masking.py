@@ -78,13 +78,21 @@ def mask_graded(graded: GradedAttempt) -> GradedAttempt:
 
 
 def mask_effect(effect: Effect) -> Effect:
+    """All its values, as if each stood in a record behind the name of its field."""
     name = effect.field or "value"
-    sides = {}
-    for side in ("before", "after", "required"):
-        value = getattr(effect, side)
-        if isinstance(value, (str, dict, list)):
-            sides[side] = mask_value({name: value})[name]
-    return msgspec.structs.replace(effect, key=mask_text(effect.key), **sides)
+
+    def shown(value: Any) -> Any:
+        return mask_value({name: value})[name] if isinstance(value, (str, dict, list)) else value
+
+    return msgspec.structs.replace(
+        effect,
+        key=mask_text(effect.key),
+        after_key=None if effect.after_key is None else mask_text(effect.after_key),
+        before=shown(effect.before),
+        after=shown(effect.after),
+        required=shown(effect.required),
+        writes=[msgspec.structs.replace(write, value=shown(write.value)) for write in effect.writes],
+    )
 
 
 def count_kinds(found: Iterable[Secret]) -> dict[str, int]:

@@ -39,7 +39,7 @@ _Finder = Callable[[bytes, int], "Span | None"]
 """Looks at one place of the text where the rule's literal stands."""
 
 # A word begins here. Of an escaped line feed, tab or letter within JSON the last sign is no part of a word.
-_WORD = rb"(?:(?<![A-Za-z0-9_])|(?<=\\[nrtbf])|(?<=\\u[0-9A-Fa-f]{4}))"
+_WORD = rb"(?:(?<![A-Za-z0-9])|(?<=\\[nrtbf])|(?<=\\u[0-9A-Fa-f]{4}))"
 _HAS_DIGIT = re.compile(rb"[0-9]")
 _HAS_LETTER = re.compile(rb"[A-Za-z]")
 _UUID = re.compile(rb"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")

@@ -13,7 +13,7 @@ from runs.claims import read_claim
 from runs.errorclasses import classify_error
 from runs.errors import BadRecord
 from runs.grading import grade
-from runs.masking import CURRENT, count_kinds, mask_bytes, mask_effect, mask_text, mask_value
+from runs.masking import CURRENT, count_kinds, mask_bytes, mask_effect, mask_graded, mask_text, mask_value
 from runs.naming import MOST_REPETITIONS
 from runs.payloads import Evidence, NewPayload, PartRef, compress, stored_part
 from runs.records import (
@@ -102,8 +102,7 @@ def prepare(
     try:
         read = reader.read(raw.text if masked is None else masked.text)
     except BadRecord as error:
-        where = f"{error.field}: " if error.field else ""
-        return Problem(line=raw.line, kind=ProblemKind.REJECTED, reason=mask_text(f"{where}{error.reason}"))
+        return Problem(line=raw.line, kind=ProblemKind.REJECTED, reason=_refusal(reader, raw, error))
     record = read.record
     unfit = _unfit(record)
     if unfit:
@@ -120,8 +119,9 @@ def prepare(
     else:
         found = mask_bytes(read.detached.skeleton).found.union(*(payload.secrets for payload in payloads))
     secrets = count_kinds(found) if gone is None else gone
+    quoting = _quoting(reader, raw, record, graded, refs) if found and not mask else _evidence(record, graded, refs)
     evidence = msgspec.structs.replace(
-        _evidence(record, graded, refs), masked=secrets, masked_by=CURRENT, masked_at_ingest=mask or gone is not None
+        quoting, masked=secrets, masked_by=CURRENT, masked_at_ingest=mask or gone is not None
     )
     # Columns are for lists and filters: what is in them is always shown. The graded row itself stays as it is.
     shown = _Shown(bool(found))
@@ -235,6 +235,40 @@ def _evidence(record: AttemptRecord, graded: GradedAttempt, refs: list[PartRef])
         claim=read_claim(record, graded) if failed else None,
         error=classify_error(record),
     )
+
+
+def _quoting(
+    reader: Reader, raw: RawRecord, record: AttemptRecord, graded: GradedAttempt, refs: list[PartRef]
+) -> Evidence:
+    """The same for a row with secrets, with quotes from the masked row: a quote may cut a secret in two, and of half of
+    one nobody could tell what it is. What masking would change in the findings themselves is said without a quote.
+    """
+    found = _evidence(record, graded, refs)
+    shown = _evidence(reader.read(mask_bytes(raw.text).text).record, mask_graded(graded), refs)
+    diagnosis, claim, error = found.diagnosis, found.claim, found.error
+    if diagnosis is not None:
+        other = shown.diagnosis
+        same = other is not None and (other.signature, other.labels) == (diagnosis.signature, diagnosis.labels)
+        diagnosis = other if same else msgspec.structs.replace(diagnosis, evidence=[])
+    if claim is not None:
+        words = "" if shown.claim is None or shown.claim.step != claim.step else shown.claim.words
+        claim = msgspec.structs.replace(claim, words=words)
+    if error is not None:
+        words = "" if shown.error is None or shown.error.kind != error.kind else shown.error.words
+        error = msgspec.structs.replace(error, words=words)
+    return msgspec.structs.replace(found, diagnosis=diagnosis, claim=claim, error=error)
+
+
+def _refusal(reader: Reader, raw: RawRecord, error: BadRecord) -> str:
+    """Why a row was not read. A reason may quote the row, and cut what it quotes: it is taken from the masked row."""
+    masked = mask_bytes(raw.text)
+    if masked.found:
+        try:
+            reader.read(masked.text)
+        except BadRecord as other:
+            error = other
+    where = f"{error.field}: " if error.field else ""
+    return mask_text(f"{where}{error.reason}")
 
 
 def _diagnosis_columns(evidence: Evidence) -> dict[str, Any]:
