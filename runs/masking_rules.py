@@ -84,6 +84,7 @@ _BETWEEN = re.compile(
     rb"(?P<closing>\\{0,15}[\"'])?(?:\s|\\[nrt]){0,8}(?P<sign>=>|[:=])(?:\s|\\[nrt]){0,8}(?P<opening>\\{0,15}\"|')?"
 )
 _BARE = re.compile(rb"[^\s\"'\\<>&,;(){}\[\]`|]{4,400}")
+_IN_ADDRESS = re.compile(rb"[^\s\"'\\<>&#]{4,400}")
 _SCHEME = re.compile(rb"(?:bearer|basic|token|apikey|digest)\s+", re.I)
 _PAGES = re.compile(rb"(?:page|next|prev|previous|sync|continuation|pagination|cursor|max|start)[_-]?$", re.I)
 _PLACEHOLDER = re.compile(
@@ -105,22 +106,23 @@ def _named(text: bytes, at: int) -> Span | None:
     quote, start = between["opening"], between.end()
     if between["closing"] is None and name.end() < len(text) and text[name.end()] in b"_-":
         return None
-    end = _end_of(text, start, quote)
-    if end is None:
-        return None
-    scheme = _SCHEME.match(text, start, end)
+    scheme = _SCHEME.match(text, start)
     if scheme is not None:
         start = scheme.end()
-    value = text[start:end].rstrip(b"\\") if quote is None else text[start:end]
+    in_address = between["sign"] == b"=" and text[name.start() - 1 : name.start()] in {b"?", b"&"}
+    end = _end_of(text, start, quote, in_address=in_address)
+    if end is None:
+        return None
+    value = text[start:end]
     kind = _kind_of(
         name,
         value,
         quoted=quote is not None,
-        sign=between["sign"],
-        before=text[name.start() - 1 : name.start()],
+        after_equals=between["sign"] == b"=",
+        in_address=in_address,
         scheme=scheme is not None,
     )
-    return None if kind is None else Span(start, start + len(value), kind)
+    return None if kind is None else Span(start, end, kind)
 
 
 def _name_at(text: bytes, at: int) -> re.Match[bytes] | None:
@@ -141,10 +143,10 @@ def _name_at(text: bytes, at: int) -> re.Match[bytes] | None:
     return None
 
 
-def _end_of(text: bytes, start: int, quote: bytes | None) -> int | None:
+def _end_of(text: bytes, start: int, quote: bytes | None, *, in_address: bool) -> int | None:
     """Where the value ends; None where it is no text, or longer than any secret."""
     if quote is None:
-        match = _BARE.match(text, start)
+        match = (_IN_ADDRESS if in_address else _BARE).match(text, start)
         return None if match is None else match.end()
     if quote == b"'":
         end = text.find(b"'", start, start + _LONGEST)
@@ -161,17 +163,16 @@ def _end_of(text: bytes, start: int, quote: bytes | None) -> int | None:
 
 
 def _kind_of(
-    name: re.Match[bytes], value: bytes, *, quoted: bool, sign: bytes, before: bytes, scheme: bool
+    name: re.Match[bytes], value: bytes, *, quoted: bool, after_equals: bool, in_address: bool, scheme: bool
 ) -> Kind | None:
     """What the value is; None where it has not the shape of a secret."""
     if not 4 <= len(value) <= _LONGEST or any(space in value for space in b" \t\n") or _PLACEHOLDER.fullmatch(value):
         return None
     mixed = _HAS_DIGIT.search(value) is not None and _HAS_LETTER.search(value) is not None
-    in_address = sign == b"=" and before in {b"?", b"&"}
     if name.lastgroup == "password":
         if value[:1] in b"/~." and name[0].lower() == b"pwd":  # a folder
             return None
-        fits = quoted or in_address or (mixed and len(value) >= (6 if sign == b"=" else 8))
+        fits = quoted or in_address or (mixed and len(value) >= (6 if after_equals else 8))
         return Kind.PASSWORD if fits else None
     if scheme:
         return Kind.TOKEN if mixed and len(value) >= 8 else None
