@@ -65,7 +65,7 @@ def _pattern(kind: Kind, pattern: bytes) -> _Finder:
 # --- Values that a name tells ----------------------------------------------------------------------------------------
 
 _STRONG = (
-    rb"api[_-]?key|x-api-key|(?:secret|private|access|account|signing|encryption|auth|shared)[_-]?(?:access[_-]?)?key"
+    rb"api[_-]?key|(?:secret|private|access|account|signing|encryption|auth|shared)[_-]?(?:access[_-]?)?key"
     rb"|(?:access|refresh|auth|bearer|session|id|api|bot|oauth|security|secret|personal|deploy)[_-]?token"
     rb"|secret|authorization"
 )
@@ -81,7 +81,7 @@ _NAME_STARTS = 11
 """Bytes before a literal at which its name may begin, as `encryption_` before `key`."""
 # What stands between a name and its value: `": "` in JSON at any depth, `=`, `: `, `=>`; and the quote that opens it.
 _BETWEEN = re.compile(
-    rb"(?P<closing>\\{0,15}[\"'])?(?:\s|\\[nrt]){0,8}(?P<sign>=>|[:=])(?:\s|\\[nrt]){0,8}(?P<opening>\\{0,15}\"|')?"
+    rb"(?:\\{0,15}[\"'])?(?:\s|\\[nrt]){0,8}(?P<sign>=>|[:=])(?:\s|\\[nrt]){0,8}(?P<opening>\\{0,15}\"|')?"
 )
 _BARE = re.compile(rb"[^\s\"'\\<>&,;(){}\[\]`|]{4,400}")
 _IN_ADDRESS = re.compile(rb"[^\s\"'\\<>&#]{4,400}")
@@ -104,8 +104,6 @@ def _named(text: bytes, at: int) -> Span | None:
     if between is None:
         return None
     quote, start = between["opening"], between.end()
-    if between["closing"] is None and name.end() < len(text) and text[name.end()] in b"_-":
-        return None
     scheme = _SCHEME.match(text, start)
     if scheme is not None:
         start = scheme.end()
