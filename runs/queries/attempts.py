@@ -68,6 +68,8 @@ class Opened(msgspec.Struct, frozen=True):
     diagnosis: Diagnosis | None
     masked: dict[str, int] = {}
     """Kind → different secrets of the row; empty for who may not evaluate: it tells of required states, too."""
+    masked_for_good: bool = False
+    """They were masked before the row was stored."""
 
 
 def attempt_page(pk: int, view: AttemptView, *, access: Access) -> AttemptPage | None:
@@ -93,7 +95,7 @@ def attempt_page(pk: int, view: AttemptView, *, access: Access) -> AttemptPage |
     detail = step_detail(pk, record.steps[step - 1], wrote.get(step, [])) if step else None
     other = counterpart(attempt, access=access)
     page = AttemptPage(
-        head=head_of(attempt, record, siblings, masked=opened.masked),
+        head=head_of(attempt, record, siblings, opened),
         tab=view.tab if view.tab in TABS else TABS[0],
         narrow=view.narrow,
         step=step,
@@ -217,7 +219,9 @@ def open_attempt(attempt: Attempt, access: Access) -> Opened:
         graded = mask_graded(grade(whole, overrides=attempt.run.benchmark.tool_overrides))
         return Opened(plain_record(load_record(attempt.trace)), graded, None)
     evidence = load_evidence(attempt.trace)
-    return Opened(load_record(attempt.trace), evidence.graded, evidence.diagnosis, evidence.masked)
+    return Opened(
+        load_record(attempt.trace), evidence.graded, evidence.diagnosis, evidence.masked, evidence.masked_at_ingest
+    )
 
 
 def siblings_of(attempt: Attempt) -> list[Attempt]:
@@ -240,12 +244,12 @@ def selected_step(view: AttemptView, steps: Sequence[Step], letters: str, cause:
     return last_write or total
 
 
-def head_of(
-    attempt: Attempt, record: AttemptRecord, siblings: Sequence[Attempt], *, masked: dict[str, int] | None = None
-) -> Head:
+def head_of(attempt: Attempt, record: AttemptRecord, siblings: Sequence[Attempt], opened: Opened | None = None) -> Head:
+    """`opened`: for what it says of masked secrets."""
     run: Run = attempt.run
     current = [row for row in siblings if row.current]
     at = attempt.repetition
+    masked = {} if opened is None else opened.masked
     failed = [row for row in current if row.verdict == Verdict.FAILED]
     replaced = next((row.pk for row in current if row.repetition == at and row.pk != attempt.pk), None)
     dots = _dots(attempt, current, run.repetitions)
@@ -271,8 +275,9 @@ def head_of(
         duration=record.duration,
         timers=record.timers,
         finish_reason=record.finish_reason or "",
-        masked=sum((masked or {}).values()),
-        masked_kinds=said_masked(masked or {}),
+        masked=sum(masked.values()),
+        masked_kinds=said_masked(masked),
+        masked_for_good=opened is not None and opened.masked_for_good,
         replaced_by=None if attempt.current else replaced,
     )
 

@@ -205,6 +205,15 @@ def test_an_attempts_page_says_how_many_and_which(scene: Scene, client: Client) 
     assert "4 attempts have secrets" in provenance
 
 
+def test_what_was_masked_before_it_was_stored_cannot_be_downloaded_with_its_secrets(client: Client) -> None:
+    links = []
+    for mask in (False, True):
+        run = store([secret_row({})], mask=mask, model=f"mask {mask}")
+        page = client.get(f"/attempts/{Attempt.objects.get(run=run).pk}/?tab=raw").content.decode()
+        links.append(("?unmasked=1" in page, "masked before it was stored" in page))
+    assert links == [(True, False), (False, True)]
+
+
 def test_only_an_admin_takes_a_row_with_its_secrets_and_the_log_says_so(scene: Scene, settings: Settings) -> None:
     turn_login_on(settings)
     answers = {}

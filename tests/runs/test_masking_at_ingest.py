@@ -169,3 +169,22 @@ def test_the_command_masks_where_it_is_told_to(tmp_path: Path) -> None:
     assert [name for name, value in secrets.items() if value in stored] == []
     back = restore_row(Attempt.objects.select_related("trace").get(), masked=False)
     assert back.count(b"[masked: ") > 30
+
+
+def test_only_these_places_read_what_is_not_masked() -> None:
+    """A new one is a decision: what it reads must reach nobody, or an admin who asked for it."""
+    project = Path(__file__).resolve().parents[2]
+    sources = [*(project / "runs").rglob("*.py"), *(project / "inspector").rglob("*.py")]
+    found = {
+        path.relative_to(project).as_posix()
+        for path in sources
+        if any(sign in path.read_text(encoding="utf-8") for sign in ("masked=False", "load_part(", "load_source("))
+    }
+    assert found == {
+        "runs/payloads.py",
+        "runs/queries/attempt_same.py",
+        "runs/queries/attempts.py",
+        "runs/queries/state_tables.py",
+        "runs/regrade.py",
+        "runs/search.py",
+    }

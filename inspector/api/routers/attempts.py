@@ -30,6 +30,7 @@ from inspector.api.structs import (
     StepItem,
 )
 from inspector.api.visibility import attempt_or_404, hidden_from, run_or_404, visible_attempts
+from runs.masking import CURRENT as MASKED_BY
 from runs.models import Attempt
 from runs.payloads import load_evidence, load_record, restore_row
 from runs.pushing import push, push_upload
@@ -210,7 +211,7 @@ def _one_row(request: HttpRequest) -> BytesIO:
 def _opened(request: HttpRequest, attempt_id: int) -> Attempt:
     """The attempt, its version named: what is stored of it changes only when it is classified anew."""
     attempt = attempt_or_404(attempt_id, access(request))
-    validate(request, attempt.pk, attempt.digest, attempt.signature_version, attempt.signature)
+    validate(request, attempt.pk, attempt.digest, attempt.signature_version, attempt.signature, MASKED_BY)
     return attempt
 
 
