@@ -31,6 +31,7 @@ class Action(StrEnum):
     ROLE = "role"
     PASSWORD = "password"
     SIGNED_OUT = "signed_out"
+    UNMASKED = "unmasked"
     LOGIN = "login"
     LOGIN_FAILED = "login_failed"
 
@@ -51,6 +52,7 @@ TITLES = {
     Action.ROLE: "changed a role",
     Action.PASSWORD: "changed a password",
     Action.SIGNED_OUT: "ended all sessions of an account",
+    Action.UNMASKED: "downloaded a row with its secrets",
     Action.LOGIN: "logged in",
     Action.LOGIN_FAILED: "failed to log in",
 }

@@ -41,6 +41,7 @@ class UploadForm(forms.Form):
     repetitions = _count()
     run = _name(required=False)
     private = forms.BooleanField(required=False)
+    mask = forms.BooleanField(required=False)
 
     def wishes(self) -> Wishes:
         """Of a valid form."""
@@ -50,6 +51,7 @@ class UploadForm(forms.Form):
             repetitions=self.cleaned_data["repetitions"],
             run=self.cleaned_data["run"],
             private=self.cleaned_data["private"],
+            mask=self.cleaned_data["mask"],
         )
 
 

@@ -53,6 +53,8 @@ MAX_RATIO = env_int("TWENTYFOLD_MAX_RATIO", 2_000, at_least=1)
 INBOX = env_str("TWENTYFOLD_INBOX")
 # What comes in can be written back from the store, so the uploaded file itself need not stay.
 KEEP_UPLOADS = env_bool("TWENTYFOLD_KEEP_UPLOADS", False)
+# Secrets (keys, tokens, passwords) are masked before rows are stored; else only wherever they are shown.
+MASK_AT_INGEST = env_bool("TWENTYFOLD_MASK_AT_INGEST", False)
 # Seconds until a chunk whose worker went silent is given to another: at least five times the slowest chunk.
 LEASE_SECONDS = env_int("TWENTYFOLD_LEASE", 90, at_least=1)
 # Days after which a run is deleted that says no day itself. None: runs stay.

@@ -95,6 +95,7 @@ def member_uploads(upload: Upload, unpacked: Unpacked) -> list[Upload]:
         repetitions=upload.repetitions,
         run=upload.run.slug if upload.run is not None else "",
         private=upload.visibility == Visibility.PRIVATE,
+        mask=upload.mask,
     )
     sent_by = sender(upload)
     made = []

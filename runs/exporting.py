@@ -29,4 +29,4 @@ def export_rows(run: Run, *, current: bool = False) -> Iterator[bytes]:
         stored = Attempt.objects.select_related("trace__dictionary").in_bulk(part)
         for pk in part:
             if pk in stored:  # a row that an earlier line took the place of meanwhile is not the run's any more
-                yield restore_row(stored[pk], known)
+                yield restore_row(stored[pk], known, masked=False)

@@ -329,7 +329,10 @@ def _prepared(reader: Reader, rows: Iterable[Row], upload: Upload) -> list[Prepa
         _dictionaries.clear()
     shared = _dictionaries.setdefault(upload.pk, Dictionaries())
     with _fewer_collections():
-        return [prepare(reader, row, overrides, shared) if isinstance(row, RawRecord) else row for row in rows]
+        return [
+            prepare(reader, row, overrides, shared, mask=upload.mask) if isinstance(row, RawRecord) else row
+            for row in rows
+        ]
 
 
 def _uids(rows: Iterable[PreparedRow | Problem]) -> set[str]:
@@ -363,10 +366,10 @@ def _store(
 
 def _finish(upload: Upload, state: UploadState, error: str = "") -> None:
     """Writes down how an upload ended. Its file goes, unless it is to be kept, to be tried again, or holds lines that
-    were not stored: these exist nowhere else."""
+    were not stored: these exist nowhere else. One whose secrets were to be masked stays to be tried again alone."""
     upload.refresh_from_db(fields=["rejected", "conflicts"])
     unstored = state == UploadState.DONE and (upload.rejected or upload.conflicts)
-    keep = settings.KEEP_UPLOADS or state == UploadState.STOPPED or unstored
+    keep = state == UploadState.STOPPED or (not upload.mask and (settings.KEEP_UPLOADS or unstored))
     if not keep:
         forget_files(upload)
     elif state == UploadState.DONE:

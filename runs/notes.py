@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from runs.access import Access
 from runs.errors import RunsError
+from runs.masking import mask_text
 from runs.models import Attempt, Note
 from runs.prepare import indexed_text
 from runs.querysets import visible_attempts, visible_through
@@ -76,7 +77,9 @@ def add_note(
     created_at: datetime | None = None,
 ) -> Note:
     """Writes a note. Raises `NotesError` for one that says nothing, is too long, or names no step of the attempt."""
-    label, text, author = " ".join(label.split()), text.replace("\r\n", "\n").strip(), " ".join(author.split())
+    # Somebody may quote a step: its secrets go into no note.
+    text = mask_text(text.replace("\r\n", "\n").strip())
+    label, author = " ".join(mask_text(label).split()), " ".join(author.split())
     if not label and not text:
         raise NotesError("The note says nothing. Give a comment or a label.")
     for name, value, longest in (
@@ -118,8 +121,8 @@ def exported(*, access: Access) -> Iterator[bytes]:
             task=note.attempt.task.uid,
             repetition=note.attempt.repetition,
             step=note.step,
-            label=note.label,
-            text=note.text,
+            label=mask_text(note.label),
+            text=mask_text(note.text),
             author=note.author,
             created_at=note.created_at,
         )
@@ -179,8 +182,8 @@ def _is_here(attempt: Attempt, note: FiledNote) -> bool:
     same = Note.objects.filter(
         attempt=attempt,
         step=note.step,
-        label=indexed_text(note.label, LONGEST_LABEL),
-        text=indexed_text(note.text, LONGEST_TEXT),
+        label=indexed_text(mask_text(note.label), LONGEST_LABEL),
+        text=indexed_text(mask_text(note.text), LONGEST_TEXT),
         author=indexed_text(note.author, LONGEST_AUTHOR),
     )
     return same.exists()

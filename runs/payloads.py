@@ -19,6 +19,7 @@ from runs.claims import Claim
 from runs.databases import add_links, add_payloads, held_payloads
 from runs.dictionaries import decompress_with
 from runs.errorclasses import ErrorDiagnosis
+from runs.masking import Secret, mask_bytes, mask_graded
 from runs.models import Attempt, Payload, Provenance, Trace
 from runs.records import AttemptRecord, GradedAttempt, Raw, SaidRow
 from runs.shared_objects import ByObject
@@ -54,6 +55,12 @@ class Evidence(msgspec.Struct, frozen=True):
     """What a failed attempt made of itself."""
     error: ErrorDiagnosis | None = None
     """What broke, where the verdict is `error`."""
+    masked: dict[str, int] = {}
+    """Kind of secret → how many different ones the row has."""
+    masked_by: int = 0
+    """The version of the rules that counted them; 0: nothing did."""
+    masked_at_ingest: bool = False
+    """They were masked before the row was stored: it has none any more."""
 
 
 class NewPayload(msgspec.Struct, frozen=True):
@@ -62,6 +69,8 @@ class NewPayload(msgspec.Struct, frozen=True):
     digest: str
     text: bytes
     tables: tuple[NewPayload, ...] = ()
+    secrets: frozenset[Secret] = frozenset()
+    """What is masked in it wherever it is shown; of a state, in its tables."""
 
 
 class _Canonical:
@@ -76,7 +85,7 @@ class _Canonical:
             self._known.move_to_end(text)
             return found
         canonical = canonical_json(msgspec.json.decode(text))
-        found = NewPayload(sha256_hex(canonical), canonical)
+        found = NewPayload(sha256_hex(canonical), canonical, secrets=mask_bytes(canonical).found)
         self._known[text] = found
         if len(self._known) > _CACHED_DIGESTS:
             self._known.popitem(last=False)
@@ -91,7 +100,8 @@ def _whole(tables: Mapping[str, Raw]) -> NewPayload:
     payloads = {table: _canonical.of(bytes(raw)) for table, raw in tables.items()}
     text = canonical_json({table: payload.digest for table, payload in payloads.items()})
     parts = {payload.digest: payload for payload in payloads.values()}
-    return NewPayload(sha256_hex(text), text, tuple(parts[digest] for digest in sorted(parts)))
+    secrets: frozenset[Secret] = frozenset().union(*(payload.secrets for payload in parts.values()))
+    return NewPayload(sha256_hex(text), text, tuple(parts[digest] for digest in sorted(parts)), secrets)
 
 
 _state = ByObject(_whole, most=64)
@@ -169,31 +179,39 @@ def load_source(trace: Trace) -> bytes:
     return decompress_with(decompress(trace.dictionary.data), bytes(trace.source))
 
 
-def load_record(trace: Trace) -> AttemptRecord:
-    """The attempt as its bundle tells it; without states and tools, which are parts."""
-    return reader_named(trace.reader).normalise(load_source(trace))
+def load_record(trace: Trace, *, masked: bool = True) -> AttemptRecord:
+    """The attempt as its bundle tells it, its secrets masked; without states and tools, which are parts."""
+    return reader_named(trace.reader).normalise(_shown(load_source(trace), masked))
 
 
-def load_evidence(trace: Trace) -> Evidence:
-    """What was found out about the attempt, and where its parts are."""
-    return msgspec.json.decode(decompress(trace.evidence), type=Evidence)
+def load_evidence(trace: Trace, *, masked: bool = True) -> Evidence:
+    """What was found out about the attempt, secrets in it masked, and where its parts are."""
+    evidence = msgspec.json.decode(_shown(decompress(trace.evidence), masked), type=Evidence)
+    if not masked:
+        return evidence
+    return msgspec.structs.replace(evidence, graded=mask_graded(evidence.graded))
 
 
 def load_part(ref: PartRef) -> dict[str, Raw] | Raw:
-    """A stored part: table → JSON text for a state, else the JSON text of the value. One or two queries."""
+    """A stored part: table → JSON text for a state, else the JSON text of the value. One or two queries.
+
+    For grading and storing: it is not masked.
+    """
     return _load(ref, dict(_texts([ref.digest])))
 
 
 def restore_without_parts(trace: Trace) -> bytes:
-    """The row with null for each of its parts, all else equal as JSON to what came in."""
-    return reader_named(trace.reader).attach(load_source(trace), {})
+    """The row with null for each of its parts, all else but secrets equal as JSON to what came in."""
+    return _shown(reader_named(trace.reader).attach(load_source(trace), {}), masked=True)
 
 
-def restore_row(attempt: Attempt, known: KnownTexts | None = None) -> bytes:
-    """The attempt's row again, equal as JSON to what came in. `known` keeps what many rows share."""
+def restore_row(attempt: Attempt, known: KnownTexts | None = None, *, masked: bool = True) -> bytes:
+    """The attempt's row again, equal as JSON to what came in; `masked`: but for its secrets. `known` keeps what many
+    rows share.
+    """
     known = KnownTexts() if known is None else known
     trace = attempt.trace
-    evidence = load_evidence(trace)
+    evidence = load_evidence(trace, masked=False)
     whole = {ref.digest for ref in evidence.parts}
     known.load(whole)
     manifests = {ref: known.tables(ref) for ref in evidence.parts if ref.is_state}
@@ -201,7 +219,13 @@ def restore_row(attempt: Attempt, known: KnownTexts | None = None) -> bytes:
     parts = {
         ref.path: _attached(manifests[ref], known) if ref.is_state else Raw(known[ref.digest]) for ref in evidence.parts
     }
-    return reader_named(trace.reader).attach(load_source(trace), parts)
+    return _shown(reader_named(trace.reader).attach(load_source(trace), parts), masked)
+
+
+def _shown(text: bytes, masked: bool) -> bytes:
+    """All that is read of a trace for somebody comes through here. What is not masked is for grading it again, for the
+    index of words, and for an admin who asks for just that."""
+    return mask_bytes(text).text if masked else text
 
 
 def _attached(tables: Mapping[str, str], known: KnownTexts) -> Raw:

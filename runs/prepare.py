@@ -14,6 +14,7 @@ from runs.dictionaries import Dictionaries
 from runs.errorclasses import classify_error
 from runs.errors import BadRecord
 from runs.grading import grade
+from runs.masking import CURRENT, count_kinds, mask_bytes, mask_effect, mask_graded, mask_text, mask_value
 from runs.naming import MOST_REPETITIONS
 from runs.payloads import Evidence, NewPayload, PartRef, compress, stored_part
 from runs.records import (
@@ -66,6 +67,8 @@ class PreparedRow(msgspec.Struct, frozen=True, kw_only=True):
     verdict: Verdict
     digest: str
     tried: int | None = None
+    was_masked: bool = False
+    """It had secrets, which were masked before it was graded."""
     said: SaidRow | None = None
     columns: dict[str, Any]
     """Values of the attempt's columns, by name."""
@@ -90,16 +93,20 @@ def prepare(
     raw: RawRecord,
     overrides: dict[str, bool] | None = None,
     dictionaries: Dictionaries | None = None,
+    *,
+    mask: bool = False,
+    gone: dict[str, int] | None = None,
 ) -> PreparedRow | Problem:
     """Reads, grades and compresses one row, against a row of the same task where `dictionaries` has one.
 
-    A row that cannot be stored comes back as a Problem with its line and field.
+    A row that cannot be stored comes back as a Problem with its line and field. `mask`: its secrets are masked first,
+    so that what is graded and stored has none; `gone`: how many that were when it was stored, by kind.
     """
+    masked = mask_bytes(raw.text) if mask else None
     try:
-        read = reader.read(raw.text)
+        read = reader.read(raw.text if masked is None else masked.text)
     except BadRecord as error:
-        where = f"{error.field}: " if error.field else ""
-        return Problem(line=raw.line, kind=ProblemKind.REJECTED, reason=f"{where}{error.reason}")
+        return Problem(line=raw.line, kind=ProblemKind.REJECTED, reason=_refusal(reader, raw, error))
     record = read.record
     unfit = _unfit(record)
     if unfit:
@@ -111,8 +118,18 @@ def prepare(
         ref, payload = stored_part(part)
         refs.append(ref)
         payloads.append(payload)
-    evidence = _evidence(record, graded, refs)
     skeleton = read.detached.skeleton
+    if masked is not None:
+        found = masked.found
+    else:
+        found = mask_bytes(skeleton).found.union(*(payload.secrets for payload in payloads))
+    secrets = count_kinds(found) if gone is None else gone
+    quoting = _quoting(reader, raw, record, graded, refs) if found and not mask else _evidence(record, graded, refs)
+    evidence = msgspec.structs.replace(
+        quoting, masked=secrets, masked_by=CURRENT, masked_at_ingest=mask or gone is not None
+    )
+    # Columns are for lists and filters: what is in them is always shown. The graded row itself stays as it is.
+    shown = _Shown(bool(found))
     dictionary = None if dictionaries is None else dictionaries.of(record.uid, skeleton)
     if dictionaries is None or dictionary is None:
         source = compress(skeleton)
@@ -123,24 +140,34 @@ def prepare(
         line=raw.line,
         uid=record.uid,
         repetition=record.repetition,
-        domain=indexed_text(record.domain, _NAME),
+        domain=shown.text(record.domain, _NAME),
         verdict=record.verdict,
         digest=row_digest(skeleton, refs, read.detached.content),
         tried=record.tried,
-        said=None if record.said is None else _said(record.said),
-        columns=_columns(record, graded) | _diagnosis_columns(evidence),
+        was_masked=masked is not None and bool(masked.found),
+        said=None if record.said is None else _said(mask_value(record.said) if found else record.said),
+        columns=_columns(record, graded, shown) | _diagnosis_columns(evidence) | {"masked": sum(secrets.values())},
         source=source,
         dictionary=None if dictionary is None else dictionary.digest,
         evidence=compress(msgspec.json.encode(evidence)),
         refs=refs,
         payloads=payloads,
-        effects=[_effect_row(effect) for effect in graded.effects if effect.counts],
-        tools=_tool_rows(record),
+        effects=[_effect_row(mask_effect(effect)) for effect in graded.effects if effect.counts],
+        tools=_tool_rows(record, shown),
         labels=[label.value for label in evidence.diagnosis.labels] if evidence.diagnosis else [],
-        rubrics=_failed_rubrics(graded),
+        rubrics=_failed_rubrics(graded, shown),
         notes=[*raw.notes, *record.notes],
         transcript=transcript_text(record),
     )
+
+
+class _Shown(msgspec.Struct, frozen=True):
+    """Texts of a row for columns. A row without a secret is not looked through once more."""
+
+    has_secrets: bool
+
+    def text(self, text: str, limit: int) -> str:
+        return indexed_text(mask_text(text) if self.has_secrets else text, limit)
 
 
 def indexed_text(text: str, limit: int) -> str:
@@ -177,13 +204,13 @@ def _said(value: dict[str, Any]) -> SaidRow:
     return SaidRow(sha256_hex(text), msgspec.json.decode(clean))
 
 
-def _columns(record: AttemptRecord, graded: GradedAttempt) -> dict[str, Any]:
+def _columns(record: AttemptRecord, graded: GradedAttempt, shown: _Shown) -> dict[str, Any]:
     usage = record.total_usage
     calls = [step for step in record.steps if step.kind is StepKind.CALL]
     return {
         "verdict": record.verdict.value,
         "reason": record.reason.value if record.reason else "",
-        "finish_reason": indexed_text(record.finish_reason or "", 60),
+        "finish_reason": shown.text(record.finish_reason or "", 60),
         "state_source": graded.state_source.value,
         "differences": graded.differences,
         "steps": len(record.steps),
@@ -226,6 +253,40 @@ def _evidence(record: AttemptRecord, graded: GradedAttempt, refs: list[PartRef])
     )
 
 
+def _quoting(
+    reader: Reader, raw: RawRecord, record: AttemptRecord, graded: GradedAttempt, refs: list[PartRef]
+) -> Evidence:
+    """The same for a row with secrets, with quotes from the masked row: a quote may cut a secret in two, and of half of
+    one nobody could tell what it is. What masking would change in the findings themselves is said without a quote.
+    """
+    found = _evidence(record, graded, refs)
+    shown = _evidence(reader.read(mask_bytes(raw.text).text).record, mask_graded(graded), refs)
+    diagnosis, claim, error = found.diagnosis, found.claim, found.error
+    if diagnosis is not None:
+        other = shown.diagnosis
+        same = other is not None and (other.signature, other.labels) == (diagnosis.signature, diagnosis.labels)
+        diagnosis = other if same else msgspec.structs.replace(diagnosis, evidence=[])
+    if claim is not None:
+        words = "" if shown.claim is None or shown.claim.step != claim.step else shown.claim.words
+        claim = msgspec.structs.replace(claim, words=words)
+    if error is not None:
+        words = "" if shown.error is None or shown.error.kind != error.kind else shown.error.words
+        error = msgspec.structs.replace(error, words=words)
+    return msgspec.structs.replace(found, diagnosis=diagnosis, claim=claim, error=error)
+
+
+def _refusal(reader: Reader, raw: RawRecord, error: BadRecord) -> str:
+    """Why a row was not read. A reason may quote the row, and cut what it quotes: it is taken from the masked row."""
+    masked = mask_bytes(raw.text)
+    if masked.found:
+        try:
+            reader.read(masked.text)
+        except BadRecord as other:
+            error = other
+    where = f"{error.field}: " if error.field else ""
+    return mask_text(f"{where}{error.reason}")
+
+
 def _diagnosis_columns(evidence: Evidence) -> dict[str, Any]:
     diagnosis, claim, error = evidence.diagnosis, evidence.claim, evidence.error
     return {
@@ -241,9 +302,9 @@ def _diagnosis_columns(evidence: Evidence) -> dict[str, Any]:
     }
 
 
-def _failed_rubrics(graded: GradedAttempt) -> list[str]:
+def _failed_rubrics(graded: GradedAttempt, shown: _Shown) -> list[str]:
     failed = (check for check in graded.checks if check.kind is CheckKind.RUBRIC and check.passed is False)
-    return sorted({indexed_text(check.name, _QUESTION) for check in failed})
+    return sorted({shown.text(check.name, _QUESTION) for check in failed})
 
 
 def _tokens(count: int) -> int | None:
@@ -270,12 +331,12 @@ def _short(value: Any) -> str:
     return indexed_text(canonical_json(value).decode(), _SHORT)
 
 
-def _tool_rows(record: AttemptRecord) -> list[ToolRow]:
+def _tool_rows(record: AttemptRecord, shown: _Shown) -> list[ToolRow]:
     calls: Counter[str] = Counter()
     errors: Counter[str] = Counter()
     for step in record.steps:
         if step.kind is StepKind.CALL:
-            name = indexed_text(step.name or "", _NAME)
+            name = shown.text(step.name or "", _NAME)
             calls[name] += 1
             errors[name] += step.error is not None
     return [ToolRow(name, count, errors[name]) for name, count in sorted(calls.items())]

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 
 import msgspec
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
@@ -23,6 +24,7 @@ from runs.canonical import sha256_hex
 from runs.conflicts import Outcome
 from runs.errors import IngestError
 from runs.ingest import chunked
+from runs.masking import mask_text, mask_value
 from runs.models import Benchmark, Run, Upload, UploadState, Visibility
 from runs.naming import MOST_REPETITIONS, checked_name
 from runs.prepare import PreparedRow, prepare
@@ -109,11 +111,12 @@ def create_run(wanted: NewRun, *, access: Access) -> tuple[Run, bool]:
         model=model,
         benchmark=benchmark,
         repetitions=wanted.repetitions,
-        header=msgspec.to_builtins(BundleHeader(model=model, parameters=dict(wanted.parameters))),
+        header=mask_value(msgspec.to_builtins(BundleHeader(model=model, parameters=dict(wanted.parameters)))),
         split_done=True,
         started_at=timezone.now(),
         finished_at=timezone.now(),
         owner_id=access.user,
+        mask=settings.MASK_AT_INGEST,
         visibility=Visibility.PRIVATE if wanted.private and access.user is not None else Visibility.TEAM,
     )
     upload.save()
@@ -151,6 +154,7 @@ def push_upload(run: Run) -> Upload:
             run_name=str(run)[:500],
             owner_id=run.owner_id,
             visibility=run.visibility,
+            mask=settings.MASK_AT_INGEST,
             split_done=True,
             started_at=timezone.now(),
             finished_at=timezone.now(),
@@ -167,8 +171,10 @@ def push(run: Run, upload: Upload, stream: BinaryIO, *, max_line: int) -> Iterat
     for rows in chunked(reader_named(READER).rows(stream, max_line=max_line)):
         # Grading takes longest, and needs no lock.
         overrides = run.benchmark.tool_overrides
+        mask = upload.mask or settings.MASK_AT_INGEST
         prepared = [
-            prepare(reader_named(READER), row, overrides) if isinstance(row, RawRecord) else row for row in rows
+            prepare(reader_named(READER), row, overrides, mask=mask) if isinstance(row, RawRecord) else row
+            for row in rows
         ]
         size = sum(len(row.text) for row in rows if isinstance(row, RawRecord))
         yield _store(run, upload, prepared, size)
@@ -201,7 +207,7 @@ def _store(run: Run, upload: Upload, rows: Sequence[PreparedRow | Problem], size
 def _told(row: PreparedRow | Problem, line: int, outcome: Outcome | None) -> Pushed:
     if isinstance(row, Problem):
         word = "rejected" if row.kind is ProblemKind.REJECTED else row.kind.value
-        return Pushed(line=line, outcome=word, uid=row.uid, repetition=row.repetition, reason=row.reason)
+        return Pushed(line=line, outcome=word, uid=row.uid, repetition=row.repetition, reason=mask_text(row.reason))
     reason = " ".join(row.notes)
     if outcome in {Outcome.KEEP, Outcome.DISPLACE}:
         reason = (

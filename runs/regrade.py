@@ -10,7 +10,7 @@ from runs.bundles import reader_named
 from runs.bundles.base import RawRecord
 from runs.failure_facts import keep_facts
 from runs.models import Attempt, AttemptEffect, AttemptLabel, AttemptRubric, Run, ToolUse, Trace
-from runs.payloads import restore_row
+from runs.payloads import load_evidence, restore_row
 from runs.prepare import PreparedRow, prepare
 from runs.store import write_narrow_rows
 from runs.tallies import lock, recount
@@ -42,8 +42,10 @@ def regrade_attempts(run: Run, attempts: list[Attempt]) -> None:
 
 
 def _prepared(attempt: Attempt, run: Run) -> PreparedRow:
-    raw = RawRecord(line=attempt.line, text=restore_row(attempt))
-    row = prepare(reader_named(attempt.trace.reader), raw, run.benchmark.tool_overrides)
+    raw = RawRecord(line=attempt.line, text=restore_row(attempt, masked=False))
+    known = load_evidence(attempt.trace, masked=False)
+    gone = known.masked if known.masked_at_ingest else None
+    row = prepare(reader_named(attempt.trace.reader), raw, run.benchmark.tool_overrides, gone=gone)
     assert isinstance(row, PreparedRow), "what was stored can be read"
     return row
 

@@ -162,7 +162,7 @@ def insert(texts: Iterable[tuple[int, str]]) -> None:
 
 def _texts(ids: Iterable[int]) -> Iterator[tuple[int, str]]:
     for trace in Trace.objects.filter(pk__in=list(ids)).select_related("dictionary").defer("evidence"):
-        yield trace.pk, transcript_text(load_record(trace))
+        yield trace.pk, transcript_text(load_record(trace, masked=False))
 
 
 def _batches(ids: Iterable[int]) -> Iterator[list[int]]:

@@ -14,6 +14,7 @@ from django.db.models import F
 from runs import search
 from runs.conflicts import Outcome, Placed, decide
 from runs.databases import insert_rows, reserve_ids
+from runs.masking import mask_text
 from runs.models import (
     Attempt,
     Run,
@@ -44,6 +45,8 @@ class ChunkReport(msgspec.Struct, kw_only=True):
     errors: int = 0
     conflicts: int = 0
     rejected: int = 0
+    masked: int = 0
+    """Of the rows read, those with secrets that were masked before."""
 
     def count(self, verdict: Verdict, by: int = 1) -> None:
         if verdict is Verdict.PASSED:
@@ -94,6 +97,7 @@ class _Plan:
         """None: nothing was there yet."""
         report = self.report
         report.read += 1
+        report.masked += row.was_masked
         self.problems += [
             Problem(line=row.line, kind=ProblemKind.NOTE, reason=note, uid=row.uid, repetition=row.repetition)
             for note in row.notes
@@ -222,10 +226,10 @@ def add_problems(upload: Upload, problems: Iterable[Problem]) -> None:
             upload=upload,
             line=problem.line,
             kind=problem.kind.value,
-            reason=indexed_text(problem.reason, 4000),
+            reason=indexed_text(mask_text(problem.reason), 4000),
             uid=indexed_text(problem.uid, 1000),
             repetition=problem.repetition,
-            kept=indexed_text(problem.kept, 300),
+            kept=indexed_text(mask_text(problem.kept), 300),
         )
         for problem in problems
     )

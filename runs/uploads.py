@@ -25,6 +25,7 @@ from runs.bundles.opening import archive_kind, open_stream
 from runs.bundles.run_metadata import read_run_metadata, suggest_benchmark, suggest_model
 from runs.bundles.zipping import zip_members
 from runs.errors import BundleError, IngestError, UnsupportedBundle
+from runs.masking import mask_value
 from runs.models import Chunk, ChunkState, Upload, UploadState, Visibility
 from runs.naming import LONGEST_NAME, checked_name
 from runs.prepare import indexed_text
@@ -54,6 +55,8 @@ class Wishes(msgspec.Struct, frozen=True, kw_only=True):
     """Slug of the stored run to add to."""
     private: bool = False
     """A run that the file makes is seen by its owner and by admins only."""
+    mask: bool = False
+    """Secrets are masked before rows are stored, also where the server's setting does not ask for it."""
 
 
 def limits() -> Limits:
@@ -144,6 +147,7 @@ def new_upload(
         header=msgspec.to_builtins(header),
         companion_error=companion_error,
         is_demo=is_demo,
+        mask=wishes.mask or settings.MASK_AT_INGEST,
         owner_id=access.user,
         visibility=Visibility.PRIVATE if wishes.private and access.user is not None else Visibility.TEAM,
     )
@@ -167,7 +171,7 @@ def header_of(companion: bytes | None) -> tuple[BundleHeader, str]:
         return BundleHeader(), indexed_text(str(error), 1000)
     if header is None:
         return BundleHeader(), "The file that came along as run metadata holds something else, so it was not used."
-    return header, ""
+    return msgspec.convert(mask_value(msgspec.to_builtins(header)), BundleHeader), ""
 
 
 def accept_upload(
@@ -248,7 +252,7 @@ def read_header(upload: Upload, stream: BinaryIO) -> None:
     if upload.benchmark_inferred and header.benchmark:
         upload.benchmark, upload.benchmark_inferred = indexed_text(header.benchmark, LONGEST_NAME), False
     upload.repetitions = upload.repetitions or header.repetitions
-    said = {name: value for name, value in msgspec.to_builtins(header).items() if value not in (None, {})}
+    said = {name: value for name, value in mask_value(msgspec.to_builtins(header)).items() if value not in (None, {})}
     upload.header = {**upload.header, **said}
 
 
@@ -369,6 +373,7 @@ def suggestion_for(upload: Upload) -> str:
 def upload_warnings(upload: Upload) -> list[str]:
     """What a person should look at once a file is read, in sentences."""
     warnings = []
+    unstored = upload.rejected + upload.conflicts
     if upload.companion_error:
         warnings.append(f"{upload.companion_error} The rows were read without it.")
     named = upload.header.get("model")
@@ -386,6 +391,11 @@ def upload_warnings(upload: Upload) -> list[str]:
         warnings.append(
             f"{upload.conflicts:,} of {upload.read:,} rows hold other results for attempts that the run already has. "
             "These look like two runs: ingest the file as a run of its own."
+        )
+    if upload.mask and not upload.followed_path and upload.state == UploadState.DONE and unstored:
+        warnings.append(
+            f"{unstored:,} lines were not stored. The file was deleted all the same, since its secrets were to be "
+            "masked: to have these lines, correct them and upload the file again."
         )
     if upload.state == UploadState.DONE and not upload.read and not upload.rejected and upload.reader != ARCHIVE:
         warnings.append("The file holds no rows.")

@@ -6,6 +6,7 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.views.decorators.http import require_safe
 
 from inspector.access import access_of, evaluators_only, viewers_too
+from inspector.audit import Action, note
 from inspector.http import HtmxHttpRequest, render_page
 from runs.access import Access
 from runs.queries.attempt_detail import PARTS
@@ -115,13 +116,19 @@ def same(request: HtmxHttpRequest, pk: int) -> HttpResponse:
 @evaluators_only
 @require_safe
 def raw(request: HttpRequest, pk: int) -> HttpResponse:
-    """The attempt's row as JSON, to be saved, never to be shown by the browser."""
-    found = attempt_row(pk, access=access_of(request))
+    """The attempt's row as JSON, to be saved, never to be shown by the browser. `unmasked=1`: with its secrets, for
+    admins, and into the audit log."""
+    access, masked = access_of(request), request.GET.get("unmasked") != "1"
+    found = attempt_row(pk, access=access, masked=masked)
     if found is None:
         raise Http404(_NOT_HERE)
-    name, row = found
-    headers = {"Content-Disposition": f'attachment; filename="{name}"', "X-Content-Type-Options": "nosniff"}
-    return HttpResponse(row, content_type="application/json", headers=headers)
+    if not masked:
+        note(access, Action.UNMASKED, found.title)
+    headers = {
+        "Content-Disposition": f'attachment; filename="{found.file_name}"',
+        "X-Content-Type-Options": "nosniff",
+    }
+    return HttpResponse(found.content, content_type="application/json", headers=headers)
 
 
 def _plain(text: str) -> HttpResponse:

@@ -85,6 +85,7 @@ def _list(
     context = {
         "list": upload_list(page_number(request.GET), access=access_of(request)),
         "limit": settings.UPLOAD_LIMIT,
+        "mask_always": settings.MASK_AT_INGEST,
         "form": form or UploadForm(),
         "problems": problems or [],
     }

@@ -64,6 +64,9 @@ class Attempt(models.Model):
     """Whether running an `error` again may help."""
     disagrees = models.BooleanField(default=False)
     """The recorded hashes and the differences found here contradict each other."""
+    masked = models.PositiveIntegerField(null=True)
+    """Different secrets in the row, which are masked wherever it is shown, or were before it was stored. Null for rows
+    that were stored before they were counted."""
     digest = models.CharField(max_length=64)
     """SHA-256 of the row's canonical content: two rows with one digest are the same row."""
     upload = models.ForeignKey(Upload, models.SET_NULL, null=True, related_name="attempts")

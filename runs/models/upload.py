@@ -37,6 +37,10 @@ class Upload(models.Model):
     """Who sent it. A run that it makes is theirs."""
     visibility = models.CharField(max_length=10, choices=Visibility.choices, default=Visibility.TEAM)
     """Of a run that it makes, and of itself while it has none. With a run, the run's own holds."""
+    mask = models.BooleanField(default=False)
+    """Secrets are masked before rows are stored; the file itself goes as soon as it is read."""
+    masked = models.PositiveIntegerField(default=0)
+    """Rows that had secrets which were masked before they were stored."""
     is_demo = models.BooleanField(default=False)
     benchmark_inferred = models.BooleanField(default=False)
     header = models.JSONField(default=dict, blank=True)

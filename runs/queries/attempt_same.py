@@ -8,6 +8,7 @@ import msgspec
 from msgspec import UNSET, Raw
 
 from runs.bundles import reader_named
+from runs.masking import mask_value
 from runs.models import Attempt
 from runs.payloads import restore_row
 from runs.queries.attempt_state_structs import FieldRow, StatePanel
@@ -47,9 +48,12 @@ class SameTables(msgspec.Struct, frozen=True, kw_only=True):
     next: int | None = None
 
 
-def full_record(attempt: Attempt) -> AttemptRecord:
-    """The attempt with its states and tools, as its file had it. Some five queries."""
-    return reader_named(attempt.trace.reader).read(restore_row(attempt)).record
+def full_record(attempt: Attempt, *, masked: bool = True) -> AttemptRecord:
+    """The attempt with its states and tools, as its file had it, its secrets masked. Some five queries.
+
+    What compares states must not have them masked: two different secrets look the same then.
+    """
+    return reader_named(attempt.trace.reader).read(restore_row(attempt, masked=masked)).record
 
 
 def with_unchanged(panel: StatePanel, record: AttemptRecord) -> StatePanel:
@@ -71,7 +75,7 @@ def with_unchanged(panel: StatePanel, record: AttemptRecord) -> StatePanel:
 
 def same_tables(attempt: Attempt, *, server: str = "", table: str = "", first: int = 0) -> SameTables:
     """The tables that are equal in all states, and the records of one of them from position `first` on."""
-    record = full_record(attempt)
+    record = full_record(attempt, masked=False)
     found = []
     opened = None
     records: list[SameRecord] = []
@@ -89,7 +93,7 @@ def same_tables(attempt: Attempt, *, server: str = "", table: str = "", first: i
                     SameRecord(
                         fields=[(field, shown(row[field])) for field in sorted(row, key=lambda name: name != "id")]
                     )
-                    for row in rows[first : first + ROWS]
+                    for row in mask_value(list(rows[first : first + ROWS]))
                 ]
                 following = first + ROWS if first + ROWS < len(rows) else None
     return SameTables(

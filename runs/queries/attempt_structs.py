@@ -57,6 +57,12 @@ class Head(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds."""
     timers: dict[str, float] = {}
     finish_reason: str = ""
+    masked: int = 0
+    """Different secrets that are masked here, or were before the row was stored."""
+    masked_kinds: str = ""
+    """`2 API keys, 1 password`."""
+    masked_for_good: bool = False
+    """They were masked before the row was stored."""
     replaced_by: int | None = None
     """This row is history: a later row took its place, at this attempt."""
 

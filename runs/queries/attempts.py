@@ -6,10 +6,12 @@ from collections import Counter
 from collections.abc import Sequence
 
 import msgspec
+from django.core.exceptions import PermissionDenied
 from msgspec import UNSET
 
 from runs.access import Access
 from runs.grading import grade
+from runs.masking import mask_graded, said_masked
 from runs.models import Attempt, Run, UploadProblem
 from runs.payloads import load_evidence, load_record, restore_row, restore_without_parts
 from runs.plain import plain_record
@@ -29,6 +31,7 @@ from runs.signatures import Diagnosis
 
 __all__ = [
     "TABS",
+    "AttemptRow",
     "AttemptView",
     "attempt_block",
     "attempt_page",
@@ -63,6 +66,10 @@ class Opened(msgspec.Struct, frozen=True):
     record: AttemptRecord
     graded: GradedAttempt
     diagnosis: Diagnosis | None
+    masked: dict[str, int] = {}
+    """Kind → different secrets of the row; empty for who may not evaluate: it tells of required states, too."""
+    masked_for_good: bool = False
+    """They were masked before the row was stored."""
 
 
 def attempt_page(pk: int, view: AttemptView, *, access: Access) -> AttemptPage | None:
@@ -88,7 +95,7 @@ def attempt_page(pk: int, view: AttemptView, *, access: Access) -> AttemptPage |
     detail = step_detail(pk, record.steps[step - 1], wrote.get(step, [])) if step else None
     other = counterpart(attempt, access=access)
     page = AttemptPage(
-        head=head_of(attempt, record, siblings),
+        head=head_of(attempt, record, siblings, opened),
         tab=view.tab if view.tab in TABS else TABS[0],
         narrow=view.narrow,
         step=step,
@@ -169,17 +176,33 @@ def attempt_value(pk: int, number: int, side: str, field: str, *, access: Access
     return value if isinstance(value, str) else json_pretty(value)
 
 
-def attempt_row(pk: int, *, access: Access) -> tuple[str, bytes] | None:
-    """A file name for the attempt, and its row as JSON, equal to what came in; None when there is no such attempt.
+class AttemptRow(msgspec.Struct, frozen=True, kw_only=True):
+    """An attempt's row to take away."""
 
-    Raises PermissionDenied for who may not evaluate.
+    file_name: str
+    title: str
+    """Which attempt it is, for the audit log."""
+    content: bytes
+    """JSON."""
+
+
+def attempt_row(pk: int, *, access: Access, masked: bool = True) -> AttemptRow | None:
+    """The attempt's row, equal as JSON to what came in, `masked`: but for its secrets. None without such an attempt.
+
+    Raises PermissionDenied for who may not evaluate, and for secrets for who is no admin.
     """
     for_evaluators(access)
+    if not masked and not access.administers:
+        raise PermissionDenied("Only admins may have a row with its secrets.")
     attempt = attempt_seen(pk, access)
     if attempt is None:
         return None
     name = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in attempt.task.name)
-    return f"{name[:100]}-repetition-{attempt.repetition}.json", restore_row(attempt)
+    return AttemptRow(
+        file_name=f"{name[:100]}-repetition-{attempt.repetition}.json",
+        title=f"{attempt.run.slug}, {attempt.task.uid}, repetition {attempt.repetition}",
+        content=restore_row(attempt, masked=masked),
+    )
 
 
 def attempt_seen(pk: int, access: Access) -> Attempt | None:
@@ -191,10 +214,14 @@ def attempt_seen(pk: int, access: Access) -> Attempt | None:
 def open_attempt(attempt: Attempt, access: Access) -> Opened:
     """With what was found in its evidence; for who may not evaluate, with what the agent did and changed alone."""
     if not access.evaluates:
-        record = plain_record(full_record(attempt))
-        return Opened(record, grade(record, overrides=attempt.run.benchmark.tool_overrides), None)
+        # Graded as it is: in what is masked a change from one secret to another is none.
+        whole = plain_record(full_record(attempt, masked=False))
+        graded = mask_graded(grade(whole, overrides=attempt.run.benchmark.tool_overrides))
+        return Opened(plain_record(load_record(attempt.trace)), graded, None)
     evidence = load_evidence(attempt.trace)
-    return Opened(load_record(attempt.trace), evidence.graded, evidence.diagnosis)
+    return Opened(
+        load_record(attempt.trace), evidence.graded, evidence.diagnosis, evidence.masked, evidence.masked_at_ingest
+    )
 
 
 def siblings_of(attempt: Attempt) -> list[Attempt]:
@@ -217,10 +244,12 @@ def selected_step(view: AttemptView, steps: Sequence[Step], letters: str, cause:
     return last_write or total
 
 
-def head_of(attempt: Attempt, record: AttemptRecord, siblings: Sequence[Attempt]) -> Head:
+def head_of(attempt: Attempt, record: AttemptRecord, siblings: Sequence[Attempt], opened: Opened | None = None) -> Head:
+    """`opened`: for what it says of masked secrets."""
     run: Run = attempt.run
     current = [row for row in siblings if row.current]
     at = attempt.repetition
+    masked = {} if opened is None else opened.masked
     failed = [row for row in current if row.verdict == Verdict.FAILED]
     replaced = next((row.pk for row in current if row.repetition == at and row.pk != attempt.pk), None)
     dots = _dots(attempt, current, run.repetitions)
@@ -246,6 +275,9 @@ def head_of(attempt: Attempt, record: AttemptRecord, siblings: Sequence[Attempt]
         duration=record.duration,
         timers=record.timers,
         finish_reason=record.finish_reason or "",
+        masked=sum(masked.values()),
+        masked_kinds=said_masked(masked),
+        masked_for_good=opened is not None and opened.masked_for_good,
         replaced_by=None if attempt.current else replaced,
     )
 

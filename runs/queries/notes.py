@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 import msgspec
 
 from runs.access import Access
+from runs.masking import mask_text
 from runs.models import Note
 from runs.notes import known_labels
 from runs.queries.paging import Page, page_of
@@ -91,8 +92,8 @@ def _row(note: Note) -> NoteRow:
         pk=note.pk,
         attempt=note.attempt_id,
         step=note.step,
-        label=note.label,
-        text=note.text,
+        label=mask_text(note.label),
+        text=mask_text(note.text),
         author=note.author,
         created_at=note.created_at,
     )

@@ -41,6 +41,8 @@ class ProvenancePage(msgspec.Struct, frozen=True, kw_only=True):
     benchmark: str
     judgement: Judgement
     files: list[SourceFile]
+    masked: int
+    """Attempts, history included, with secrets that are masked."""
     settings: list[tuple[str, Any]]
     """From the run metadata, or the rows."""
 
@@ -61,7 +63,9 @@ def provenance_page(slug: str, *, access: Access) -> ProvenancePage:
         results=Count("pk", filter=Q(current=True) & ~Q(verdict=Verdict.ERROR)),
         errors=Count("pk", filter=Q(current=True, verdict=Verdict.ERROR)),
         retried=Count("pk", filter=Q(current=False)),
+        masked=Count("pk", filter=Q(masked__gt=0)),
     )
+    masked = counted.pop("masked")
     coverage = Coverage(tasks=len(places), k=run.repetitions, **counted)
     conflicts = sum(upload.conflicts for upload in uploads)
     return ProvenancePage(
@@ -82,6 +86,7 @@ def provenance_page(slug: str, *, access: Access) -> ProvenancePage:
             )
             for upload in uploads
         ],
+        masked=masked,
         settings=sorted((run.settings or {}).items()),
     )
 

@@ -35,7 +35,7 @@ class TableFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 def state_tables(attempt: Attempt) -> list[TableFacts]:
     """All tables of all servers, by name. Some five queries. Empty where no state was recorded."""
-    record = full_record(attempt)
+    record = full_record(attempt, masked=False)
     effects = load_evidence(attempt.trace).graded.effects
     counts = Counter((effect.server, effect.table) for effect in effects if effect.counts)
     found = []

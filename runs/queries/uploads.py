@@ -70,6 +70,10 @@ class UploadRow(msgspec.Struct, frozen=True, kw_only=True):
     errors: int
     conflicts: int
     rejected: int
+    mask: bool = False
+    """Secrets are masked before rows are stored."""
+    masked: int = 0
+    """Rows that had some."""
     created_at: datetime
     seconds: float | None
     """From the start of reading to its end, or until now."""
@@ -258,6 +262,8 @@ def _row(
         failed=upload.failed,
         errors=upload.errors,
         conflicts=upload.conflicts,
+        mask=upload.mask,
+        masked=upload.masked,
         rejected=upload.rejected,
         created_at=upload.created_at,
         seconds=elapsed,

@@ -154,7 +154,7 @@ def _check_attempt(run: Run, attempt: Attempt, batch: _Batch, repair: bool) -> I
         yield Finding(text=f"{where} has no trace: its row is lost. {_READ_AGAIN}")
         return
     try:
-        evidence, source = load_evidence(trace), load_source(trace)
+        evidence, source = load_evidence(trace, masked=False), load_source(trace)
         digest = row_digest(source, evidence.parts)
     except (zstandard.ZstdError, msgspec.DecodeError, UnicodeError) as error:
         yield Finding(text=f"The trace of {where} cannot be read ({error}). {_READ_AGAIN}")

@@ -30,6 +30,7 @@ from inspector.api.structs import (
     StepItem,
 )
 from inspector.api.visibility import attempt_or_404, hidden_from, run_or_404, visible_attempts
+from runs.masking import CURRENT as MASKED_BY
 from runs.models import Attempt
 from runs.payloads import load_evidence, load_record, restore_row
 from runs.pushing import push, push_upload
@@ -130,7 +131,8 @@ def of_run(request: HttpRequest, slug: str, query: Query[AttemptQuery]) -> Slice
 def export(request: HttpRequest, slug: str, query: Query[ExportQuery]) -> HttpResponseBase:
     """All attempts of a run that fit, one a line, sent as they are read, however many there are.
 
-    With `content=row` each line is equal as JSON to the row that came in: the file can be read in again.
+    With `content=row` each line is equal as JSON to the row that came in, but for secrets, which are masked: the file
+    can be read in again.
     """
     run = run_or_404(slug, access(request))
     rows = query.content == "row"
@@ -209,7 +211,7 @@ def _one_row(request: HttpRequest) -> BytesIO:
 def _opened(request: HttpRequest, attempt_id: int) -> Attempt:
     """The attempt, its version named: what is stored of it changes only when it is classified anew."""
     attempt = attempt_or_404(attempt_id, access(request))
-    validate(request, attempt.pk, attempt.digest, attempt.signature_version, attempt.signature)
+    validate(request, attempt.pk, attempt.digest, attempt.signature_version, attempt.signature, MASKED_BY)
     return attempt
 
 
@@ -317,17 +319,17 @@ def records(request: HttpRequest, attempt_id: AttemptId, query: Query[RecordsQue
     check=needs(evaluates=True),
 )
 def raw(request: HttpRequest, attempt_id: AttemptId) -> HttpResponse:
-    """The row as it came in, equal as JSON. To be saved, never to be shown by a browser."""
+    """The row as it came in, equal as JSON but for secrets, which are masked. To be saved, never to be shown by a
+    browser."""
     attempt = _opened(request, attempt_id)
     found = attempt_row(attempt.pk, access=access(request))
     if found is None:
         raise not_found("There is no attempt with this id.")
-    name, row = found
     response = HttpResponse(
-        row,
+        found.content,
         content_type="application/json",
         headers={
-            "Content-Disposition": f'attachment; filename="{name}"',
+            "Content-Disposition": f'attachment; filename="{found.file_name}"',
             "X-Content-Type-Options": "nosniff",
             "ETag": getattr(request, "_api_etag", ""),
         },

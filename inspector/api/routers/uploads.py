@@ -63,6 +63,12 @@ class SendQuery(Said):
     name: str = Field(
         "bundle", description="The file's name, for the history; `<benchmark>.<model>.jsonl` says both.", max_length=500
     )
+    mask: bool = Field(False, description="Mask secrets before rows are stored, not only in answers.")
+
+    def wishes(self) -> Wishes:
+        return Wishes(
+            model=self.model, benchmark=self.benchmark, repetitions=self.repetitions, run=self.run, mask=self.mask
+        )
 
 
 class AnswerBody(Said, Body):

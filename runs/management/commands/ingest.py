@@ -59,6 +59,7 @@ class Command(BaseCommand):
             "--repetitions", type=_positive, metavar="K", help="attempts a task should have; else the highest index + 1"
         )
         parser.add_argument("--run", default="", metavar="SLUG", help="the stored run to add to; else a new one")
+        parser.add_argument("--mask", action="store_true", help="mask secrets before rows are stored")
         parser.add_argument("--json", action="store_true", help="answer with one JSON object a file")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -68,6 +69,7 @@ class Command(BaseCommand):
             benchmark=options["benchmark"].strip(),
             repetitions=options["repetitions"],
             run=options["run"].strip(),
+            mask=options["mask"],
         )
         something = False
         for path in options["paths"]:

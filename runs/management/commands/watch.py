@@ -34,6 +34,7 @@ class Command(BaseCommand):
         parser.add_argument("--benchmark", default="", help="the benchmark's name; else taken from the file's name")
         parser.add_argument("--repetitions", type=_repetitions, metavar="K", help="attempts a task should have")
         parser.add_argument("--run", default="", metavar="SLUG", help="the stored run to add to; else a new one")
+        parser.add_argument("--mask", action="store_true", help="mask secrets before rows are stored")
         parser.add_argument("--expect", type=_count, metavar="N", help="attempts that the file will have in the end")
         parser.add_argument(
             "--idle",
@@ -59,6 +60,7 @@ class Command(BaseCommand):
             benchmark=options["benchmark"].strip(),
             repetitions=options["repetitions"],
             run=options["run"].strip(),
+            mask=options["mask"],
         )
         self._file(path, wishes, options["expect"], options["idle"])
 
