@@ -63,7 +63,7 @@ def test_a_page_that_is_not_there(client: Client) -> None:
     ("answer", "status", "heading"),
     [
         (lambda request: errors.bad_request(request, ValueError()), 400, "The request could not be understood"),
-        (lambda request: errors.permission_denied(request, ValueError()), 403, "This page may not be opened"),
+        (lambda request: errors.permission_denied(request, ValueError()), 403, "This is not open to you"),
         (errors.server_error, 500, "The page could not be made"),
         (errors.csrf_failure, 403, "The form was refused"),
     ],
