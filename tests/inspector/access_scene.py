@@ -19,6 +19,7 @@ from runs.costs import Price
 from runs.models import Attempt, Leaderboard, Note, Run, SavedView, Upload, Visibility
 from runs.notes import add_note
 from runs.prices import create_list
+from runs.search import anything_waits, index_some
 from runs.signatures import SIGNATURE_TITLES, Signature
 from tests.factories import SERVER, UID, make_row, state_hash
 from tests.inspector.server_mode import make_account, routes
@@ -163,6 +164,8 @@ def make_scene() -> Scene:
     create_list("List", [Price(model="birch", provider="", date="2026-01-01", source="")])
     view = SavedView.objects.create(name="mine", query="signature=x")
     scene = Scene(people, runs, attempts, uploads, notes, board, link, view)
+    while anything_waits():
+        index_some()
     scene.clients["stranger"] = Client()
     for name, user in people.items():
         scene.tokens[name] = make_token(user, "ci").token.pk

@@ -79,7 +79,7 @@ def ask(scene: Scene, reader: Reader, method: str, path: str, address: str) -> A
 
 def _token(scene: Scene, reader: Reader) -> str:
     assert reader.scopes is not None
-    name = f"{reader.who} {sorted(reader.scopes)}"
+    name = " ".join((reader.who, *sorted(reader.scopes)))
     if name not in scene.bearers:
         scene.bearers[name] = make_token(scene.people[reader.who], name, reader.scopes).text
     return scene.bearers[name]

@@ -14,6 +14,7 @@ from inspector.models import Account, ApiToken
 from inspector.tokens import make_token
 from runs.access import Role, Scope
 from runs.models import Run
+from runs.search import anything_waits, index_some
 from tests.factories import make_row
 from tests.inspector.api.conftest import text_of
 from tests.inspector.server_mode import PASSWORD, make_account, turn_login_on
@@ -119,6 +120,8 @@ def private() -> Run:
     run = store(rows, model="mine-model-5103", benchmark=MINE, repetitions=3)
     Run.objects.filter(pk=run.pk).update(owner=make_account("eve", Role.EVALUATOR), visibility="private")
     run.uploads.update(owner=User.objects.get(username="eve"), visibility="private")
+    while anything_waits():
+        index_some()
     return run
 
 

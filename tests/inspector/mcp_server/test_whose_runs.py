@@ -12,6 +12,7 @@ from inspector.mcp_server.server import TOOLS
 from runs.access import Access, Role, access_for
 from runs.boards.edit import BoardChanges, create_board
 from runs.models import Attempt, Run
+from runs.search import anything_waits, index_some
 from tests.factories import make_row
 from tests.inspector.mcp_server.asking import ask
 from tests.inspector.server_mode import make_account
@@ -52,6 +53,8 @@ def private(eve: Access) -> Run:
         row["messages"][-1]["content"] = f"{NAMES[3]} <DONE>"
     run = store(rows, model=NAMES[2], benchmark=NAMES[0], repetitions=2)
     Run.objects.filter(pk=run.pk).update(owner=eve.user, visibility="private")
+    while anything_waits():
+        index_some()
     create_board(BoardChanges(title="All", runs=(seen.slug, run.slug), published=()), access=eve)
     return run
 
