@@ -306,8 +306,11 @@ def finish(upload: Upload, state: UploadState, error: str = "") -> None:
 # --- Shared -----------------------------------------------------------------------------------------------------------
 
 
-_dictionaries: dict[int, Dictionaries] = {}
-"""Upload → its dictionaries. One file's rows never lean on another's: a run can go with all that only it has."""
+_dictionaries: dict[tuple[int, str, bool], Dictionaries] = {}
+"""Upload, its bytes and whether they are masked → its dictionaries.
+
+One file's rows never lean on another's: a run can go with all that only it has.
+"""
 
 
 @contextmanager
@@ -325,9 +328,10 @@ def _fewer_collections() -> Iterator[None]:
 
 def _prepared(reader: Reader, rows: Iterable[Row], upload: Upload) -> list[PreparedRow | Problem]:
     overrides = upload.run.benchmark.tool_overrides if upload.run is not None else {}
-    if upload.pk not in _dictionaries:
+    key = upload.pk, upload.sha256, upload.mask
+    if key not in _dictionaries:
         _dictionaries.clear()
-    shared = _dictionaries.setdefault(upload.pk, Dictionaries())
+    shared = _dictionaries.setdefault(key, Dictionaries())
     with _fewer_collections():
         return [
             prepare(reader, row, overrides, shared, mask=upload.mask) if isinstance(row, RawRecord) else row
