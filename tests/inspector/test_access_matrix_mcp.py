@@ -201,7 +201,11 @@ def test_what_is_hidden_could_be_seen(scene: Scene) -> None:
 
 @pytest.mark.parametrize(
     "reader",
-    [Reader("vera", ALL), Reader("eve", {Scope.READ}), *(Reader("ada", {scope}) for scope in sorted(ALL - {Scope.EVALUATE}))],
+    [
+        Reader("vera", ALL),
+        Reader("eve", {Scope.READ}),
+        *(Reader("ada", {scope}) for scope in sorted(ALL - {Scope.EVALUATE})),
+    ],
     ids=lambda reader: f"{reader.who} {' '.join(sorted(reader.scopes))}",
 )
 def test_who_may_not_evaluate_learns_nothing_of_what_is_required(scene: Scene, reader: Reader) -> None:
