@@ -102,6 +102,8 @@ def open_part(path: Path, wanted: Wanted) -> BinaryIO:
         file.truncate(0)
     elif wanted.offset != here:
         file.close()
+        if not here:
+            path.unlink(missing_ok=True)
         raise Refused(409, f"The next byte to send is {here:,}, not {wanted.offset:,}.", here)
     return file
 
@@ -154,7 +156,7 @@ class Receiver:
             if message["type"] == "http.response.start":
                 status = message["status"]
 
-        question = {**scope, "method": "HEAD", "query_string": b"", STATE: state, "headers": _without_body(scope)}
+        question = {**scope, "method": "HEAD", STATE: state, "headers": _without_body(scope)}
         await self._application(question, _Nothing(), noted)
         return status == 200
 

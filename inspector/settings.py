@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from logging import LogRecord
 from pathlib import Path
 from typing import Any
 
@@ -223,11 +224,20 @@ TIME_ZONE = "UTC"
 
 # --- Logging ----------------------------------------------------------------------------------------------------------
 
+
+def _in_a_line(record: LogRecord) -> bool:
+    """What was refused is told in a line: its traceback says no more, and anybody could fill the disk with them."""
+    if 400 <= getattr(record, "status_code", 500) < 500:
+        record.exc_info = None
+    return True
+
+
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "filters": {"in_a_line": {"()": "django.utils.log.CallbackFilter", "callback": _in_a_line}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["in_a_line"]}},
     "root": {"handlers": ["console"], "level": "INFO"},
     "loggers": {
         "django": {"handlers": ["console"], "level": "INFO", "propagate": False},

@@ -13,7 +13,7 @@ from inspector.api.errors import FieldError, Problem
 from inspector.ratelimit import take_turn
 from runs.access import Access
 
-__all__ = ["Sender", "access", "needs"]
+__all__ = ["Sender", "access", "needs", "refuse_forged"]
 
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _SIGNS_OF_A_BROWSER = ("Cookie", "Origin", "Referer", "Sec-Fetch-Site")
@@ -25,7 +25,7 @@ class Sender:
     def __call__(self, request: HttpRequest) -> Access:
         """Raises `Problem` 429 for who asks too often, 401 for a stranger, and 403 for a
         browser's write without the token against forged requests."""
-        _refuse_forged(request)
+        refuse_forged(request, request.method)
         if settings.AUTH_REQUIRED:
             turn = take_turn(request)
             if not turn.allowed:
@@ -42,11 +42,11 @@ class Sender:
         return found
 
 
-def _refuse_forged(request: HttpRequest) -> None:
+def refuse_forged(request: HttpRequest, method: str | None) -> None:
     """A page of another site can make a browser send a request, with its cookies or from its machine, but cannot give
     it a token to send along. What comes from no browser and has a token of its own cannot be forged."""
     # Of the schemes only this one is never sent by a browser of its own accord.
-    if request.method in _SAFE or request.headers.get("Authorization", "").lower().startswith("bearer "):
+    if method in _SAFE or request.headers.get("Authorization", "").lower().startswith("bearer "):
         return
     if not any(request.headers.get(name) for name in _SIGNS_OF_A_BROWSER):
         return

@@ -13,6 +13,7 @@ from inspector.mcp_server import reading, run_answers
 from inspector.mcp_server.budget import answer
 from inspector.mcp_server.calling import Ctx, Offset, RunSlug, access_of, page_number, reads, window
 from inspector.mcp_server.quoting import place_of, quote
+from inspector.mcp_server.refusals import must_evaluate
 from inspector.mcp_server.run_answers import RunComparison, RunReport, RunsAnswer
 from runs.access import Access
 from runs.costs import RunCost
@@ -136,6 +137,8 @@ def compare_runs(
     the failures at one task, then first_divergence(attempt, other) with an attempt of each run.
     """
     access = access_of(ctx)
+    if change is Change.SIGNATURE:
+        must_evaluate(access, "compare_runs with change='signature'", "leave `change` out, or take another one.")
     if base == candidate:
         raise ToolError("base and candidate are the same run. Give two different slugs; list_runs() lists them.")
     filters = PairFilters(

@@ -46,6 +46,7 @@ def make_server() -> MCPServer[Any]:
     )
     for title, tool in TOOLS:
         server.add_tool(tool, title=title, annotations=READS, structured_output=True)
+        _refuse_unknown(server, tool.__name__)
     server.resource("twentyfold://attempts/{attempt}", name="attempt", title="Attempt", mime_type="text/plain")(
         resources.attempt_resource
     )
@@ -54,3 +55,14 @@ def make_server() -> MCPServer[Any]:
     )(resources.board_resource)
     server.prompt(name="diagnose_failures", title="Diagnose the failures of this run")(resources.diagnose)
     return server
+
+
+def _refuse_unknown(server: MCPServer[Any], name: str) -> None:
+    """An argument that a tool does not have is a mistake: a filter misspelt would quietly show everything. The SDK
+    passes such over."""
+    tool = server._tool_manager.get_tool(name)
+    assert tool is not None
+    model = tool.fn_metadata.arg_model
+    model.model_config["extra"] = "forbid"
+    model.model_rebuild(force=True)
+    tool.parameters["additionalProperties"] = False

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
+from runs.access import Access
 from runs.models import Attempt
 from runs.payloads import load_evidence
 from runs.queries.attempt_same import full_record
@@ -33,14 +34,18 @@ class TableFacts(msgspec.Struct, frozen=True, kw_only=True):
     differences: int
 
 
-def state_tables(attempt: Attempt) -> list[TableFacts]:
-    """All tables of all servers, by name. Some five queries. Empty where no state was recorded."""
+def state_tables(attempt: Attempt, *, access: Access) -> list[TableFacts]:
+    """All tables of all servers, by name. Some five queries. Empty where no state was recorded.
+
+    Who may not evaluate does not learn of tables that only the required state has.
+    """
     record = full_record(attempt, masked=False)
     effects = load_evidence(attempt.trace).graded.effects
     counts = Counter((effect.server, effect.table) for effect in effects if effect.counts)
     found = []
     for server, states in record.servers.items():
-        names = {name for side in _sides(states).values() if side is not None for name in side}
+        shown = [side for name, side in _sides(states).items() if name != "required" or access.evaluates]
+        names = {name for side in shown if side is not None for name in side}
         for name in sorted(names):
             texts = {side: _text(state, name) for side, state in _sides(states).items()}
             found.append(

@@ -276,7 +276,7 @@ def checks(request: HttpRequest, attempt_id: AttemptId, query: Query[Sparse]) ->
 @reads_list(router, "/attempts/{attempt_id}/states", StateTable)
 def states(request: HttpRequest, attempt_id: AttemptId, query: Query[Listing]) -> Slice[StateTable]:
     """The tables of the recorded states, with their numbers of records. Empty where no state was recorded."""
-    facts = state_tables(_opened(request, attempt_id))
+    facts = state_tables(_opened(request, attempt_id), access=access(request))
     tables = [
         StateTable(
             server=table.server,

@@ -15,7 +15,7 @@ from ninja import Field, Query, Router, Schema
 from ninja import Path as PathParameter
 
 from inspector.api.answers import json_answer, one
-from inspector.api.auth import access, needs
+from inspector.api.auth import access, needs, refuse_forged
 from inspector.api.bodies import Body, Repetitions
 from inspector.api.errors import Problem, not_found
 from inspector.api.operations import Listing, Sparse, operation, reads, reads_list
@@ -63,11 +63,17 @@ class SendQuery(Said):
     name: str = Field(
         "bundle", description="The file's name, for the history; `<benchmark>.<model>.jsonl` says both.", max_length=500
     )
+    private: bool = Field(False, description="A run that the file makes is seen by its owner and admins only.")
     mask: bool = Field(False, description="Mask secrets before rows are stored, not only in answers.")
 
     def wishes(self) -> Wishes:
         return Wishes(
-            model=self.model, benchmark=self.benchmark, repetitions=self.repetitions, run=self.run, mask=self.mask
+            model=self.model,
+            benchmark=self.benchmark,
+            repetitions=self.repetitions,
+            run=self.run,
+            private=self.private,
+            mask=self.mask,
         )
 
 
@@ -132,14 +138,17 @@ def lines(request: HttpRequest, key: Key, query: Query[Listing]) -> Slice[Line]:
 
 
 @operation(router, ["HEAD"], "/uploads/{key}", {200: None}, check=WRITERS)
-def progress(request: HttpRequest, key: Digest) -> HttpResponse:
+def progress(request: HttpRequest, key: Digest, query: Query[SendQuery]) -> HttpResponse:
     """How much of a file is here: `Upload-Offset` is the next byte to send.
 
-    `Upload-Complete: ?1` says that the file came in whole already; sending it again changes nothing.
+    `Upload-Complete: ?1` says that the file came in whole already; sending it again changes nothing. It takes what PUT
+    takes, and refuses what PUT would refuse.
     """
     path = _part(request, key)
     state = _state(request)
     if state is not None:
+        # It is asked before a body is taken off: what may not be sent is not written either.
+        refuse_forged(request, "PUT")
         state["path"] = path
     here = offset_of(path)
     # Of a private file of somebody else nobody learns that it is here.

@@ -16,6 +16,7 @@ from django.db import transaction
 
 from inspector.models import Account
 from runs.access import Role
+from runs.management.foreground import ensure_database
 
 
 class Command(BaseCommand):
@@ -34,6 +35,7 @@ class Command(BaseCommand):
             name = input("Name (owner): ").strip() or "owner"
         if not name:
             raise CommandError("--password-stdin needs --name too.", returncode=2)
+        ensure_database()
         user = User.objects.filter(username=name).first()
         is_new = user is None
         user = user or User(username=name, is_superuser=True)

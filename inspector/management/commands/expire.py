@@ -9,6 +9,7 @@ from django.core.management import BaseCommand
 from django.utils import timezone
 
 from inspector.retention import expire_runs, expired
+from runs.management.foreground import ensure_database
 
 
 class Command(BaseCommand):
@@ -18,6 +19,7 @@ class Command(BaseCommand):
         parser.add_argument("--dry-run", action="store_true", help="only say which runs would go")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        ensure_database()
         now = timezone.now()
         if options["dry_run"]:
             for run in expired(now):

@@ -159,6 +159,15 @@ def test_nothing_is_written_for_who_may_not(folder: Path) -> None:
     assert (list(folder.iterdir()), [method for method, _, _ in site.asked]) == ([], ["HEAD", "PUT"])
 
 
+@pytest.mark.django_db
+def test_what_the_file_would_be_refused_for_is_said_before_it_is_taken(client: Client) -> None:
+    """The layer that takes bodies off asks with HEAD, and writes nothing where the answer is no."""
+    address = f"/api/v1/uploads/{DIGEST}"
+    assert client.head(f"{address}?model=x&name=desk.jsonl").status_code == 200
+    assert client.head(f"{address}?modle=x").status_code == 422
+    assert client.head(f"{address}?repetitions=none").status_code == 422
+
+
 def test_two_requests_cannot_write_one_file_at_once(folder: Path) -> None:
     path = part_path(DIGEST, None)
     with open_part(path, Wanted()), pytest.raises(Refused) as refused:

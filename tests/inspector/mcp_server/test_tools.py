@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from mcp.server.mcpserver.exceptions import ToolError
+from pydantic import ValidationError
 
 from inspector.mcp_server.attempt_tools import attempt_checks, attempt_outline, attempt_steps, attempt_text
 from inspector.mcp_server.board_tools import leaderboard, metric_definition
@@ -15,6 +16,7 @@ from inspector.mcp_server.divergence_tools import first_divergence
 from inspector.mcp_server.failure_tools import find_attempts, run_failures
 from inspector.mcp_server.resources import attempt_resource, diagnose
 from inspector.mcp_server.run_tools import compare_runs, list_runs, run_report
+from inspector.mcp_server.server import TOOLS, make_server
 from runs.models import Attempt, Run
 from runs.search import anything_waits, index_some
 from tests.factories import UID, make_row
@@ -217,6 +219,7 @@ def test_who_does_not_evaluate_gets_nothing_of_required_states(run: Run) -> None
         (attempt_checks, {"attempt": pk}),
         (first_divergence, {"attempt": pk}),
         (find_attempts, {}),
+        (compare_runs, {"base": run.slug, "candidate": "another", "change": "signature"}),
         (find_attempts, {"field": "rentals.status"}),
     ):
         with pytest.raises(ToolError, match="needs the scope `evaluate`"):
@@ -297,3 +300,14 @@ def test_the_resource_of_an_attempt_is_its_outline(run: Run) -> None:
     text = attempt_resource.__wrapped__(context, str(first_failed()))  # type: ignore[attr-defined]
     assert text == ask(attempt_outline, attempt=first_failed()).text
     assert "run_failures(run='desk-birch', domain='retail')" in diagnose("desk-birch", "retail")
+
+
+def test_an_argument_that_no_tool_has_is_refused() -> None:
+    """A filter misspelt would quietly show everything."""
+    server = make_server()
+    for title, tool in TOOLS:
+        found = server._tool_manager.get_tool(tool.__name__)
+        assert found is not None, title
+        assert found.parameters["additionalProperties"] is False
+        with pytest.raises(ValidationError, match="domian"):
+            found.fn_metadata.arg_model.model_validate({"domian": "Travel"})
