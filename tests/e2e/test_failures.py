@@ -202,7 +202,7 @@ def test_a_style_that_the_browser_gave_an_element_breaks_no_policy(open_page: Op
 def test_saved_views_stand_on_narrow_and_dark_pages(
     open_page: OpenPage, stored: None, serious: Callable[[Page], list[str]], width: int, dark: bool
 ) -> None:
-    view = SavedView.objects.create(name="A name that is as long as people give " * 3, query="model=birch")
+    view = SavedView.objects.create(name=("A name that is as long as people give " * 3)[:100], query="model=birch")
     page = open_page("/failures/?model=birch", width=width, dark=dark)
     for address in ("/failures/?model=birch", f"/failures/views/{view.pk}/forget/"):
         page.goto(address)
