@@ -80,16 +80,19 @@ def send(url: str, body: bytes, kind: str, headers: dict[str, str]) -> None:
 @pytest.mark.parametrize("mode", ["all", "positive"])
 def test_the_server_does_what_its_schema_says(server: str, tmp_path: Path, mode: str) -> None:
     """All that the schema allows and forbids; then what it allows, of things that are there."""
-    check(server, tmp_path, mode)
+    done = checked(server, tmp_path, mode)
+    assert done.returncode == 0, told(done)
 
 
 @pytest.mark.schema
 @pytest.mark.parametrize("mode", ["all", "positive"] if EXAMPLES else ["positive"])
 def test_and_in_server_mode_to_an_admins_token(closed_server: str, tmp_path: Path, mode: str) -> None:
-    check(closed_server, tmp_path, mode, "--header", f"Authorization: Bearer {TOKEN}")
+    done = checked(closed_server, tmp_path, mode, "--header", f"Authorization: Bearer {TOKEN}")
+    assert done.returncode == 0, told(done)
 
 
-def check(server: str, tmp_path: Path, mode: str, *more: str) -> None:
+def checked(server: str, tmp_path: Path, mode: str, *more: str) -> subprocess.CompletedProcess[str]:
+    """What Schemathesis ends with."""
     config = tmp_path / "schemathesis.toml"
     config.write_text(KNOWN if mode == "positive" else "")
     phases = ["examples", *(["coverage"] if EXAMPLES else []), "fuzzing", *(["stateful"] if mode == "all" else [])]
@@ -98,5 +101,8 @@ def check(server: str, tmp_path: Path, mode: str, *more: str) -> None:
         f"{server}/api/v1/openapi.json", "--checks", "all", "--mode", mode, "--phases", ",".join(phases),
         "--max-examples", str(EXAMPLES or 3), "--no-color", "--generation-deterministic", *more,
     ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=3600, check=False)
-    assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
+    return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=3600, check=False)
+
+
+def told(done: subprocess.CompletedProcess[str]) -> str:
+    return done.stdout[-8000:] + done.stderr[-2000:]
