@@ -173,15 +173,15 @@
     next();
   };
 
+  const takeChosen = () => {
+    if (input.files.length) take(input.files);
+    input.value = "";
+  };
   form.addEventListener("submit", event => {
     event.preventDefault();
-    if (input.files.length) take(input.files);
-    input.value = "";
+    takeChosen();
   });
-  input.addEventListener("change", () => {
-    if (input.files.length) take(input.files);
-    input.value = "";
-  });
+  input.addEventListener("change", takeChosen);
   // A file that asks, that is on its way, or that is finished stands in the list of such files, wherever it was before.
   const lists = [...document.querySelectorAll("[data-list]")];
   const place = entry => {
@@ -229,4 +229,5 @@
   addEventListener("beforeunload", event => {
     if (busy) event.preventDefault();
   });
+  takeChosen(); // what was chosen before this script was there
 })();

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 from pytest_django import Settings
 
 from runs.chunks import claim_next
@@ -72,6 +72,19 @@ def test_from_a_file_to_a_failed_attempt_and_back_by_pointer(
     page.go_back()
     page.go_back()
     expect(page.get_by_role("heading", name="Uploads")).to_be_visible()
+
+
+def test_a_file_chosen_before_the_script_is_there_is_sent(open_page: OpenPage, bundle: Path) -> None:
+    page = open_page("/")
+    script = re.compile("/js/uploads")
+    held: list[Route] = []
+    page.route(script, lambda route: held.append(route))
+    with page.expect_request(script):
+        page.get_by_role("link", name="Upload a bundle").click()
+    page.set_input_files("#files", bundle.with_name("desk.birch_run_metadata.yaml"))
+    held[0].continue_()
+    expect(page.locator("#queue .up")).to_contain_text("This describes a run, and its result file was not sent along.")
+    assert page.input_value("#files") == ""
 
 
 def press_to(page: Page, selector: str, *, most: int = 60) -> None:
