@@ -13,9 +13,9 @@ from django.db import Error as DatabaseError
 from django.utils import timezone
 
 from runs import search
+from runs.chunking import close, split, store_claimed
 from runs.chunks import anything_waits, claim_next, give_back, set_exhausted_aside
 from runs.failure_facts import anything_to_keep, keep_some
-from runs.ingest import close, split, store_claimed
 from runs.models import Chunk, Upload, UploadState
 
 logger = logging.getLogger(__name__)

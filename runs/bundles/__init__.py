@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import BinaryIO
 
 from runs.bundles import sniffing
 from runs.bundles.base import RawRecord, Reader
+from runs.bundles.cutting import Extent, cut_lines
 from runs.bundles.limits import Limits
-from runs.bundles.opening import HEAD_BYTES, BundleStream, Readable, open_bundle
+from runs.bundles.lines import Blanks
+from runs.bundles.opening import BOM, HEAD_BYTES, BundleStream, Readable, is_compressed, open_bundle
 from runs.bundles.thinkingbox import ThinkingBox, ThinkingBoxYaml
 from runs.bundles.thinkingbox_openenv import ThinkingBoxOpenEnv
 from runs.errors import BundleError, UnknownFormat, UnsupportedBundle
 from runs.records import Problem
 
-__all__ = ["ARCHIVE", "READERS", "detect", "open_bundle", "read_rows", "reader_named"]
+__all__ = ["ARCHIVE", "READERS", "cut_rows", "detect", "open_bundle", "read_rows", "reader_named"]
 
 READERS: tuple[Reader, ...] = (ThinkingBox(), ThinkingBoxYaml(), ThinkingBoxOpenEnv())
 """In the order in which they are asked."""
@@ -44,6 +47,25 @@ def read_rows(
 
 def _rows(reader: Reader, stream: BundleStream, max_line: int) -> Iterator[RawRecord | Problem]:
     yield from reader.rows(stream, max_line=max_line)
+
+
+def cut_rows(
+    source: BinaryIO, blanks: Blanks, *, name: str, max_line: int, most_rows: int, most_bytes: int
+) -> tuple[Reader, Iterator[Extent]] | None:
+    """The reader of a result file on disk, and where it can be cut, lazily; None where it has to be read from front to
+    back: then the source stands at its beginning again.
+
+    Raises `BundleError` as `read_rows` does.
+    """
+    head = source.read(HEAD_BYTES)
+    source.seek(0)
+    if is_compressed(head):
+        return None
+    reader = detect(open_bundle(source).head(), name)
+    source.seek(len(BOM) if reader.by_line and head.startswith(BOM) else 0)
+    if not reader.by_line:
+        return None
+    return reader, cut_lines(source, blanks, max_line=max_line, most_rows=most_rows, most_bytes=most_bytes)
 
 
 def detect(head: bytes, name: str) -> Reader:

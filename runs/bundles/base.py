@@ -12,6 +12,8 @@ from typing import BinaryIO, Protocol
 import msgspec
 from msgspec import Raw
 
+from runs.bundles.lines import Blanks
+from runs.bundles.opening import Readable
 from runs.records import AttemptRecord, BundleHeader, Problem
 
 __all__ = ["Detached", "Part", "RawRecord", "ReadRecord", "Reader"]
@@ -58,6 +60,8 @@ class Reader(Protocol):
     """Stored with each attempt, so that its payload can be read again: `thinkingbox`."""
     title: str
     """For people: `ThinkingBox tb infer`."""
+    by_line: bool
+    """Each line is a row or blank, so that the parts of a file can be read apart, by `rows_of_lines`."""
 
     def matches(self, head: bytes) -> bool:
         """Whether the first bytes (up to 64 KiB, uncompressed) of a file are this format's. Never asks for its name."""
@@ -67,6 +71,15 @@ class Reader(Protocol):
         """The rows of a stream, lazily and in order.
 
         A line that is seen to be no JSON object, or is longer than `max_line` bytes, is a Problem.
+        """
+        ...
+
+    def rows_of_lines(
+        self, stream: Readable, blanks: Blanks, *, max_line: int, first: int = 1
+    ) -> Iterator[RawRecord | Problem]:
+        """The rows of a part of a file, whose first line has the number `first`; `blanks` gets its blank lines.
+
+        Of a reader that is not `by_line` it is never asked for.
         """
         ...
 

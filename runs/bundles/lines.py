@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import msgspec
 
 from runs.bundles.opening import BrokenCompression, Readable
+from runs.records import Problem, ProblemKind
 
-__all__ = ["Line", "split_lines"]
+__all__ = ["Blanks", "Line", "split_lines"]
 
 _CHUNK = 256 * 1024
 
@@ -27,10 +28,35 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
     broken: str = ""
     """Why the data stopped within this line: the compressed data ends early."""
 
+    @property
+    def blank(self) -> bool:
+        return not self.too_long and not self.broken and not self.data.strip()
 
-def split_lines(stream: Readable, *, max_line: int) -> Iterator[Line]:
-    """All lines, blank ones included. A line of more than `max_line` bytes is passed over without keeping its bytes."""
-    number, length = 1, 0
+
+class Blanks:
+    """The blank lines of a file, which are no rows."""
+
+    def __init__(self) -> None:
+        self._first = self._count = 0
+
+    def add(self, number: int) -> None:
+        self._first = self._first or number
+        self._count += 1
+
+    def notes(self) -> list[Problem]:
+        """What is to be said of them: nothing, or one sentence."""
+        if not self._count:
+            return []
+        lines = "1 blank line was" if self._count == 1 else f"{self._count:,} blank lines were"
+        return [Problem(line=self._first, kind=ProblemKind.NOTE, reason=f"{lines} passed over.")]
+
+
+def split_lines(stream: Readable, *, max_line: int, first: int = 1) -> Iterator[Line]:
+    """All lines, blank ones included. A line of more than `max_line` bytes is passed over without keeping its bytes.
+
+    `first`: the number of the first one.
+    """
+    number, length = first, 0
     kept: list[bytes] = []
     while True:
         try:

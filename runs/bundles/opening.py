@@ -18,8 +18,8 @@ from runs.bundles.limits import Limits, TooLarge, check_size
 from runs.errors import BundleError, UnsupportedBundle
 
 __all__ = [
-    "HEAD_BYTES", "BrokenCompression", "BundleStream", "archive_kind", "is_compressed", "open_bundle", "open_stream",
-    "tar_sum",
+    "BOM", "HEAD_BYTES", "BrokenCompression", "BundleStream", "archive_kind", "is_compressed", "open_bundle",
+    "open_stream", "tar_sum",
 ]  # fmt: skip
 
 HEAD_BYTES = 64 * 1024
@@ -35,7 +35,7 @@ _XZ_MEMORY = 160 << 20  # `xz -9` needs 65 MiB to unpack
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _ZSTD_SKIPPABLE = tuple(bytes([0x50 + n, 0x2A, 0x4D, 0x18]) for n in range(16))
-_BOM = b"\xef\xbb\xbf"
+BOM = b"\xef\xbb\xbf"
 _XZ = b"\xfd7zXZ\x00"
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _NOT_READ = {
@@ -114,8 +114,8 @@ class BundleStream(io.RawIOBase, BinaryIO):
         self._gather(_TAR_AT + len(_TAR_MAGIC))
         if self._error is not None and not self._buffer:
             raise self._error
-        if self._buffer.startswith(_BOM):
-            self._start = len(_BOM)
+        if self._buffer.startswith(BOM):
+            self._start = len(BOM)
         _refuse(self._buffer[self._start :])
 
     def _gather(self, size: int) -> None:

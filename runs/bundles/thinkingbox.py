@@ -9,7 +9,8 @@ import msgspec
 from msgspec import Raw
 
 from runs.bundles.base import RawRecord, ReadRecord
-from runs.bundles.lines import Line, split_lines
+from runs.bundles.lines import Blanks, Line, split_lines
+from runs.bundles.opening import Readable
 from runs.bundles.repairing import diagnose, repair, repeated_keys, too_deep
 from runs.bundles.sniffing import is_thinkingbox_lines, is_thinkingbox_yaml
 from runs.bundles.thinkingbox_parts import read_tables, read_tools
@@ -34,21 +35,24 @@ class ThinkingBox:
 
     name = "thinkingbox"
     title = "ThinkingBox tb infer"
+    by_line = True
 
     def matches(self, head: bytes) -> bool:
         return is_thinkingbox_lines(head)
 
     def rows(self, stream: BinaryIO, *, max_line: int) -> Iterator[RawRecord | Problem]:
-        first_blank = blank = 0
-        for line in split_lines(stream, max_line=max_line):
-            if not line.too_long and not line.broken and not line.data.strip():
-                blank += 1
-                first_blank = first_blank or line.number
-                continue
-            yield _row(line, max_line)
-        if blank:
-            lines = "1 blank line was" if blank == 1 else f"{blank:,} blank lines were"
-            yield Problem(line=first_blank, kind=ProblemKind.NOTE, reason=f"{lines} passed over.")
+        blanks = Blanks()
+        yield from self.rows_of_lines(stream, blanks, max_line=max_line)
+        yield from blanks.notes()
+
+    def rows_of_lines(
+        self, stream: Readable, blanks: Blanks, *, max_line: int, first: int = 1
+    ) -> Iterator[RawRecord | Problem]:
+        for line in split_lines(stream, max_line=max_line, first=first):
+            if line.blank:
+                blanks.add(line.number)
+            else:
+                yield _row(line, max_line)
 
     def header(self, text: bytes) -> BundleHeader | None:
         return None  # a row names neither the model nor the benchmark
@@ -77,6 +81,7 @@ class ThinkingBoxYaml(ThinkingBox):
 
     name = "thinkingbox-yaml"
     title = "ThinkingBox tb infer, one result as YAML"
+    by_line = False
 
     def matches(self, head: bytes) -> bool:
         return is_thinkingbox_yaml(head)

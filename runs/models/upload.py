@@ -98,7 +98,9 @@ class Chunk(models.Model):
     upload = models.ForeignKey(Upload, models.CASCADE, related_name="chunks")
     number = models.PositiveIntegerField()
     path = models.CharField(max_length=500, blank=True)
-    """The chunk's file of rows, relative to the folder of uploads."""
+    """The chunk's file of rows, relative to the folder of uploads; empty where it is an extent of the upload's."""
+    extent = models.JSONField(null=True, blank=True)
+    """`first_line`, `start` and `end` of the chunk in the upload's file."""
     state = models.CharField(max_length=10, choices=ChunkState.choices, default=ChunkState.WAITING)
     claim = models.CharField(max_length=36, blank=True)
     lease_until = models.DateTimeField(null=True, blank=True)

@@ -17,8 +17,8 @@ from django.core.management import call_command
 from pytest_django import Settings
 
 from runs.access import EVERYTHING
+from runs.chunking import close, split, store_claimed
 from runs.chunks import claim_next
-from runs.ingest import close, split, store_claimed
 from runs.models import Attempt, Run, Upload, UploadState
 from runs.uploads import Wishes, accept_upload, retry_upload, stop_upload
 from tests.archives import patched, tar_of, zip_of

@@ -12,8 +12,8 @@ from django.core.management import call_command
 from pytest_django import Settings
 
 from runs.access import EVERYTHING
+from runs.chunking import close, split, store_claimed
 from runs.chunks import claim_next
-from runs.ingest import close, split, store_claimed
 from runs.models import Attempt, Payload, Run, Trace, Upload, UploadState
 from runs.payloads import decompress, load_evidence, load_source, restore_row
 from runs.pushing import NewRun, create_run, push, push_upload

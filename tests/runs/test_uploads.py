@@ -10,17 +10,18 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+import zstandard
 from django.core.management import call_command
 from django.db import connection
 from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
-from runs import ingest as ingest_module
+from runs import chunking, ingest
 from runs.access import EVERYTHING
+from runs.chunking import close, split, store_claimed
 from runs.chunks import MOST_TRIES, anything_waits, claim_next, renew, set_exhausted_aside
 from runs.editing import delete_run
 from runs.errors import IngestError
-from runs.ingest import close, split, store_claimed
 from runs.models import Attempt, Chunk, Run, TaskTally, Upload
 from runs.uploads import Wishes, accept_upload, answer_upload, keep_file, retry_upload, stop_upload, upload_warnings
 from tests.factories import make_row, write_jsonl
@@ -41,13 +42,19 @@ run_start_dt: '2026-11-01T10:00:00Z'
 def _small_chunks(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.UPLOADS_DIR = tmp_path / "uploads"
     settings.UPLOADS_DIR.mkdir()
-    monkeypatch.setattr(ingest_module, "ROWS_A_CHUNK", 4)
+    for module in (chunking, ingest):
+        monkeypatch.setattr(module, "ROWS_A_CHUNK", 4)
 
 
-def file_of(tmp_path: Path, count: int) -> list[bytes]:
+def file_of(tmp_path: Path, count: int, packed: bool = False) -> list[bytes]:
     outcomes = ("passed", "failed", "system")
     rows = [make_row(repetition=number, outcome=outcomes[number % 3]) for number in range(count)]  # type: ignore[arg-type]
-    return [write_jsonl(tmp_path / "rows.jsonl", rows).read_bytes()]
+    data = write_jsonl(tmp_path / "rows.jsonl", rows).read_bytes()
+    return [zstandard.compress(data) if packed else data]
+
+
+either_way = pytest.mark.parametrize("packed", [pytest.param(False, id="extents"), pytest.param(True, id="files")])
+"""Chunks are extents of a plain file, and files of their own of a compressed one."""
 
 
 def work_all() -> int:
@@ -68,8 +75,9 @@ def numbers(upload: Upload) -> tuple[str, int, int, int, int, int]:
     return (upload.state, upload.read, upload.stored, upload.passed, upload.failed, upload.errors)
 
 
-def test_a_file_with_its_companion_goes_through_in_chunks(tmp_path: Path, settings: Settings) -> None:
-    upload = accept_upload("desk.birch-2.jsonl", file_of(tmp_path, 10), companion=COMPANION, access=EVERYTHING)
+@either_way
+def test_a_file_with_its_companion_goes_through_in_chunks(packed: bool, tmp_path: Path, settings: Settings) -> None:
+    upload = accept_upload("desk.birch-2.jsonl", file_of(tmp_path, 10, packed), companion=COMPANION, access=EVERYTHING)
     assert upload.state == "waiting"
     assert work_all() == 4
     assert numbers(upload) == ("done", 10, 10, 4, 3, 3)
@@ -104,8 +112,11 @@ def test_a_file_beyond_the_limit_leaves_nothing(tmp_path: Path, settings: Settin
     assert list(settings.UPLOADS_DIR.iterdir()) == []
 
 
-def test_a_chunk_taken_over_by_another_worker_stores_nothing_of_the_first(tmp_path: Path, settings: Settings) -> None:
-    accept_upload("desk.birch-2.jsonl", file_of(tmp_path, 4), companion=COMPANION, access=EVERYTHING)
+@either_way
+def test_a_chunk_taken_over_by_another_worker_stores_nothing_of_the_first(
+    packed: bool, tmp_path: Path, settings: Settings
+) -> None:
+    accept_upload("desk.birch-2.jsonl", file_of(tmp_path, 4, packed), companion=COMPANION, access=EVERYTHING)
     cutting = claim_next()
     assert cutting is not None
     split(cutting, hint=lambda: None)
@@ -116,16 +127,17 @@ def test_a_chunk_taken_over_by_another_worker_stores_nothing_of_the_first(tmp_pa
     assert quick is not None
     assert quick.pk == slow.pk
     assert (renew(slow), renew(quick)) == (False, True)
-    file = settings.UPLOADS_DIR / slow.path
-    data = file.read_bytes()
+    kept = settings.UPLOADS_DIR / (slow.path if packed else slow.upload.path)
+    data = kept.read_bytes()
     assert store_claimed(quick) is not None
-    file.write_bytes(data)
+    kept.write_bytes(data)
     assert store_claimed(slow) is None
     assert Attempt.objects.count() == 4
 
 
-def test_cutting_begun_again_goes_on_behind_the_last_chunk(tmp_path: Path) -> None:
-    upload = accept_upload("desk.birch-2.jsonl", file_of(tmp_path, 10), companion=COMPANION, access=EVERYTHING)
+@either_way
+def test_cutting_begun_again_goes_on_behind_the_last_chunk(packed: bool, tmp_path: Path) -> None:
+    upload = accept_upload("desk.birch-2.jsonl", file_of(tmp_path, 10, packed), companion=COMPANION, access=EVERYTHING)
     cutting = claim_next()
     assert cutting is not None
 
@@ -144,8 +156,9 @@ def test_cutting_begun_again_goes_on_behind_the_last_chunk(tmp_path: Path) -> No
     assert sorted(upload.chunks.values_list("number", flat=True)) == [0, 1, 2, 3]
 
 
-def test_a_stopped_upload_keeps_what_it_has_and_goes_on_when_tried_again(tmp_path: Path) -> None:
-    upload = accept_upload("desk.birch-2.jsonl", file_of(tmp_path, 10), companion=COMPANION, access=EVERYTHING)
+@either_way
+def test_a_stopped_upload_keeps_what_it_has_and_goes_on_when_tried_again(packed: bool, tmp_path: Path) -> None:
+    upload = accept_upload("desk.birch-2.jsonl", file_of(tmp_path, 10, packed), companion=COMPANION, access=EVERYTHING)
     for _ in range(2):
         chunk = claim_next()
         assert chunk is not None
@@ -161,8 +174,11 @@ def test_a_stopped_upload_keeps_what_it_has_and_goes_on_when_tried_again(tmp_pat
     assert numbers(upload) == ("done", 10, 10, 4, 3, 3)
 
 
-def test_a_chunk_that_ends_its_worker_each_time_is_set_aside_and_the_rest_is_stored(tmp_path: Path) -> None:
-    upload = accept_upload("desk.birch-2.jsonl", file_of(tmp_path, 10), companion=COMPANION, access=EVERYTHING)
+@either_way
+def test_a_chunk_that_ends_its_worker_each_time_is_set_aside_and_the_rest_is_stored(
+    packed: bool, tmp_path: Path
+) -> None:
+    upload = accept_upload("desk.birch-2.jsonl", file_of(tmp_path, 10, packed), companion=COMPANION, access=EVERYTHING)
     cutting = claim_next()
     assert cutting is not None
     split(cutting, hint=lambda: None)
