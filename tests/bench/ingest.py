@@ -9,6 +9,7 @@ PostgreSQL's own processes use is in the wall time only. The database is a new S
 emptied for each round.
 
     parse   each line by the standard library's json, verdicts counted
+    halves  the same by two processes, each one half of the lines: what a second process gains on this machine
     one     one process ingests everything: differences, attribution, signatures, and on SQLite the full text
     two     two workers share the same
 """
@@ -41,7 +42,10 @@ SOURCES = (
     "five-domains/five-domains.aster-large.jsonl.zst",
     "five-domains/five-domains.delta-medium.jsonl.zst",
 )
-NAMES = ("parse", "one", "two")
+NAMES = ("parse", "halves", "one", "two")
+
+_PLAIN = {"parse", "halves"}
+_IN_TWO = {"halves", "two"}
 
 
 def make_bundle(target: Path, copies: int, most: int | None) -> int:
@@ -79,6 +83,17 @@ def parse(path: Path) -> dict[str, Any]:
     return {"rows": sum(verdicts.values())}
 
 
+def half(path: Path) -> dict[str, Any]:
+    """Every second line of it."""
+    rows = 0
+    with path.open("rb") as file:
+        for line in file:
+            json.loads(line)
+            rows += 1
+            next(file, None)
+    return {"rows": rows}
+
+
 def one(path: Path) -> dict[str, Any]:
     """What `ingest` does, in this process."""
     from runs.access import EVERYTHING  # noqa: PLC0415
@@ -108,11 +123,11 @@ def share(path: Path) -> dict[str, Any]:
 
 def _measure(name: str, path: Path) -> None:
     """Runs in the measured process: does it, and prints what it took."""
-    if name != "parse":
+    if name not in _PLAIN:
         import django  # noqa: PLC0415
 
         django.setup()
-    done = {"parse": parse, "one": one, "two": share}[name]
+    done = {"parse": parse, "halves": half, "one": one, "two": share}[name]
     began, used = time.perf_counter(), time.process_time()
     answer = done(path)
     answer |= {
@@ -144,9 +159,10 @@ def _django(folder: Path, code: str) -> str:
 
 ACCEPT = """
 from pathlib import Path
+from runs.access import EVERYTHING
 from runs.uploads import Wishes, accept_upload, blocks_of
 with Path({path!r}).open("rb") as stream:
-    accept_upload("bench.jsonl", blocks_of(stream), wishes=Wishes(model="m", benchmark="bench"))
+    accept_upload("bench.jsonl", blocks_of(stream), wishes=Wishes(model="m", benchmark="bench"), access=EVERYTHING)
 """
 EMPTY = """
 from django.core.management import call_command
@@ -171,12 +187,12 @@ def measure(name: str, path: Path, profile: Path | None = None) -> dict[str, Any
     """One measurement in processes of its own, on an empty database."""
     with tempfile.TemporaryDirectory(prefix="twentyfold-bench-") as name_of_folder:
         folder = Path(name_of_folder)
-        if name != "parse":
+        if name not in _PLAIN:
             _django(folder, EMPTY)
         if name == "two":
             _django(folder, ACCEPT.format(path=str(path)))
         began = time.perf_counter()
-        processes = [_start(name, path, folder, profile) for _ in range(2 if name == "two" else 1)]
+        processes = [_start(name, path, folder, profile) for _ in range(2 if name in _IN_TWO else 1)]
         answers = [json.loads(process.communicate()[0]) for process in processes]
         found = {
             "rows": answers[0]["rows"],
@@ -230,7 +246,7 @@ def _report(found: dict[str, list[dict[str, Any]]], rows: int, size: int) -> Non
         if base:
             pairs = list(zip(rounds, base, strict=True))
             # Of two workers the busiest one says how long the work takes where each has a core.
-            key = "busiest" if name == "two" else "cpu"
+            key = "busiest" if name in _IN_TWO else "cpu"
             ratios = [
                 f"{median(mine[key] / theirs['cpu'] for mine, theirs in pairs):.2f}",
                 f"{median(mine['wall'] / theirs['wall'] for mine, theirs in pairs):.2f}",
