@@ -6,7 +6,13 @@ import atexit
 import os
 import shutil
 import tempfile
+from pathlib import Path
 
 _folder = tempfile.mkdtemp(prefix="twentyfold-tests-")
 os.environ["TWENTYFOLD_DATA_DIR"] = _folder
 atexit.register(shutil.rmtree, _folder, ignore_errors=True)
+
+# Tests start this program many times over. Where no bytecode may be written beside the sources, it goes to a folder
+# that the first of the test processes makes and removes.
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
+    os.environ["PYTHONPYCACHEPREFIX"] = str(Path(_folder) / "bytecode")

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from playwright.sync_api import Browser, Playwright, sync_playwright
+from playwright.sync_api import Browser, Page, Playwright, sync_playwright
 
-__all__ = ["Shot", "chromium_path", "launch", "take_screens"]
+__all__ = ["Shot", "chromium_path", "launch", "settle", "take_screens"]
 
 # Started as root, in a container or behind a closed network: without its sandbox and without calling home.
 _FLAGS = [
@@ -44,6 +44,13 @@ def chromium_path() -> str | None:
 
 def launch(playwright: Playwright) -> Browser:
     return playwright.chromium.launch(executable_path=chromium_path(), args=_FLAGS)
+
+
+def settle(page: Page) -> None:
+    """Waits until the page and its scripts are there, and what htmx has asked for since."""
+    page.wait_for_load_state("load")
+    while page.evaluate("document.querySelector('.htmx-request, .htmx-swapping, .htmx-settling') !== null"):
+        page.wait_for_timeout(20)
 
 
 def take_screens(address: str, shots: Iterable[Shot], folder: Path) -> list[Path]:

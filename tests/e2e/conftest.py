@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from tests.e2e.browser import chromium_path, launch
+from tests.e2e.browser import chromium_path, launch, settle
 
 # What must come is waited for, however busy the machine is.
 expect.set_options(timeout=30_000)
@@ -73,7 +73,7 @@ def open_page(browser: Browser, live_server: Any) -> Iterator[Callable[..., Page
         if scripts:
             pages.append(page)
         page.goto(path)
-        page.wait_for_load_state("networkidle")
+        settle(page)
         return page
 
     yield open_it
@@ -84,16 +84,44 @@ def open_page(browser: Browser, live_server: Any) -> Iterator[Callable[..., Page
 
 
 @pytest.fixture
-def serious() -> Callable[[Page], list[str]]:
-    """What axe calls serious or critical on a page, one line each."""
+def barriers() -> Callable[[Page], list[str]]:
+    """What is wrong with a page wide and light, narrow and dark, and very narrow: what axe calls serious or critical,
+    and that it is wider than its window; one line each.
+    """
 
     def run(page: Page) -> list[str]:
-        found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
-        return [
-            f"{rule['id']}: {node['html'][:200]}"
-            for rule in found
-            if rule["impact"] in {"serious", "critical"}
-            for node in rule["nodes"]
-        ]
+        settle(page)
+        found = []
+        for width, scheme in _LOOKS:
+            page.emulate_media(color_scheme=scheme)
+            found += [f"{width} {scheme}: {line}" for line in [*_wider(page, width), *_serious(page)]]
+        found += _wider(page, _NARROWEST)
+        page.emulate_media(color_scheme="light")
+        page.set_viewport_size({"width": 1440, "height": 900})
+        return found
 
     return run
+
+
+_LOOKS: tuple[tuple[int, Literal["light", "dark"]], ...] = ((1440, "light"), (390, "dark"))
+_NARROWEST = 360
+
+
+def _wider(page: Page, width: int) -> list[str]:
+    page.set_viewport_size({"width": width, "height": 900})
+    for _ in range(100):  # charts are drawn again
+        shown = page.evaluate("document.documentElement.scrollWidth")
+        if shown <= width:
+            return []
+        page.wait_for_timeout(50)
+    return [f"The page is {shown} wide in a window of {width}."]
+
+
+def _serious(page: Page) -> list[str]:
+    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    return [
+        f"{rule['id']}: {node['html'][:200]}"
+        for rule in found
+        if rule["impact"] in {"serious", "critical"}
+        for node in rule["nodes"]
+    ]

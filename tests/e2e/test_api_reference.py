@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def test_an_operation_is_tried_and_another_one_changes_something(
-    open_page: Open, serious: Callable[[Page], list[str]]
+    open_page: Open, barriers: Callable[[Page], list[str]]
 ) -> None:
     run = store(outcomes("desk.py:test_1", "pf"))
     page = open_page("/api/v1/docs#runs_index-get")
@@ -31,7 +31,7 @@ def test_an_operation_is_tried_and_another_one_changes_something(
     made.get_by_role("button", name="Send it, for real").click()
     expect(made.get_by_role("status")).to_have_text("201 Created")
     assert Run.objects.filter(model="elm").exists()
-    assert serious(page) == []
+    assert barriers(page) == []
 
 
 @pytest.mark.parametrize(("width", "dark"), [(390, True), (1440, False)])

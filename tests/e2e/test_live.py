@@ -19,7 +19,7 @@ ROWS = [json.dumps(row).encode() + b"\n" for row in outcomes("a.py:test_one", "p
 
 
 def test_the_page_follows_the_file_and_ends_whole(
-    open_page: OpenPage, serious: Callable[[Page], list[str]], tmp_path: Path
+    open_page: OpenPage, barriers: Callable[[Page], list[str]], tmp_path: Path
 ) -> None:
     path = tmp_path / "desk.birch.jsonl"
     path.write_bytes(ROWS[0])
@@ -28,7 +28,7 @@ def test_the_page_follows_the_file_and_ends_whole(
     page = open_page(f"/runs/{Run.objects.get().slug}/")
     live = page.locator("#live")
     expect(live).to_contain_text("This run is still being written: 1 of 4 expected attempts.")
-    assert serious(page) == []
+    assert barriers(page) == []
     with path.open("ab") as file:
         file.write(ROWS[1] + ROWS[2])
     follower.step()

@@ -27,7 +27,7 @@ def mixed_run(folder: Path) -> Run:
 
 
 def test_the_tab_tells_the_verdict_and_what_rows_say(
-    open_page: OpenPage, serious: Callable[[Page], list[str]], tmp_path: Path
+    open_page: OpenPage, barriers: Callable[[Page], list[str]], tmp_path: Path
 ) -> None:
     run = mixed_run(tmp_path)
     page = open_page(f"/runs/{run.slug}/")
@@ -40,14 +40,14 @@ def test_the_tab_tells_the_verdict_and_what_rows_say(
     expect(verdict).to_contain_text("tb in 1 row")
     expect(page.get_by_role("region", name="Software")).to_contain_text("Python differs")
     expect(page.get_by_role("region", name="Files")).to_contain_text("results.jsonl")
-    assert serious(page) == []
+    assert barriers(page) == []
 
 
 def test_it_fits_narrow_and_dark_and_a_plain_run_says_what_it_cannot(
-    open_page: OpenPage, serious: Callable[[Page], list[str]]
+    open_page: OpenPage, barriers: Callable[[Page], list[str]]
 ) -> None:
     run = store(outcomes("a.py:test", "pf"))
     page = open_page(f"/runs/{run.slug}/provenance/", width=390, dark=True)
     expect(page.get_by_role("region", name="Verdict")).to_contain_text("Not recorded: the rows do not say")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert serious(page) == []
+    assert barriers(page) == []

@@ -13,6 +13,7 @@ from django.test import Client
 from playwright.sync_api import Page, expect
 
 from runs.models import Attempt
+from tests.e2e.browser import settle
 from tests.stored import store
 from tests.trace_rows import huge_row, long_row, writing_row
 
@@ -42,7 +43,7 @@ def test_two_thousand_steps_answer_at_once(open_page: OpenPage, client: Client, 
     for _ in range(12):
         page.mouse.wheel(0, 3000)
         page.wait_for_timeout(60)
-    page.wait_for_load_state("networkidle")
+    settle(page)
 
 
 def test_two_thousand_writes_answer_at_once(open_page: OpenPage, client: Client) -> None:
@@ -85,6 +86,6 @@ def test_a_first_load_is_small(open_page: OpenPage) -> None:
     bodies: list[bytes] = []
     page.on("response", lambda answer: bodies.append(answer.body()))
     page.goto(path())
-    page.wait_for_load_state("networkidle")
+    settle(page)
     assert len(bodies) >= 8
     assert sum(len(gzip.compress(body, 6)) for body in bodies) < FIRST_LOAD

@@ -90,10 +90,12 @@ class Site:
         """Takes in files as the page does; each is a model of its own."""
         names = [str(path) for path in bundles]
         self.django(
-            "from pathlib import Path\nfrom runs.uploads import Wishes, accept_upload, blocks_of\n"
+            "from pathlib import Path\nfrom runs.access import EVERYTHING\n"
+            "from runs.uploads import Wishes, accept_upload, blocks_of\n"
             f"for number, name in enumerate({names!r}):\n"
             "    with Path(name).open('rb') as file:\n"
-            "        accept_upload(name, blocks_of(file), wishes=Wishes(model=f'model-{number}', benchmark='b'))\n"
+            "        wishes = Wishes(model=f'model-{number}', benchmark='b')\n"
+            "        accept_upload(name, blocks_of(file), wishes=wishes, access=EVERYTHING)\n"
         )
 
     def numbers(self) -> Numbers:
