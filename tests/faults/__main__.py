@@ -13,17 +13,8 @@ import sys
 import time
 from pathlib import Path
 
-from runs.demo import bundles
-from tests.faults.scenarios import SCENARIOS
-from tests.faults.site import numbers_of
-
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "bundles"
-
-
-def files() -> list[Path]:
-    """The reference data's own rows with states where they lie beside the project, and the demo's."""
-    real = SHARED / "retail-20x" / "retail-20x.cedar-8b.jsonl.zst"
-    return [*([real] if real.is_file() else []), *(bundle.path for bundle in bundles())]
+from tests.faults.scenarios import SCENARIOS, missing_for
+from tests.faults.site import Numbers, given_files, numbers_of, temporary
 
 
 def main() -> int:
@@ -34,22 +25,29 @@ def main() -> int:
     options = parser.parse_args()
     # Told to end, it ends what it started.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    given = files()
-    expected = numbers_of(given)
-    _say(f"{len(expected['attempts']):,} attempts in {len(given)} files")
-    wrong = 0
-    for name in options.only:
-        right = faults = 0
-        began = time.monotonic()
-        for number in range(options.rounds):
-            try:
-                faults += SCENARIOS[name](given, expected, random.Random(f"{options.seed}/{name}/{number}"))
-                right += 1
-            except Exception as error:  # noqa: BLE001 (one round that fails does not end the others)
-                _say(f"{name}, round {number + 1}: {type(error).__name__}: {str(error)[:2000]}")
-        wrong += options.rounds - right
-        _say(f"{name}: {right} of {options.rounds} exact, {faults} faults, {time.monotonic() - began:.0f} s")
+    with temporary() as folder:
+        given = given_files(folder)
+        expected = numbers_of(given)
+        _say(f"{len(expected['attempts']):,} attempts in {len(given)} files")
+        wrong = sum(_rounds(name, options.rounds, options.seed, given, expected) for name in options.only)
     return 1 if wrong else 0
+
+
+def _rounds(name: str, rounds: int, seed: int, given: list[Path], expected: Numbers) -> int:
+    """Returns how many rounds went wrong."""
+    if missing := missing_for(name):
+        _say(f"{name}: not run, {missing} is missing here.")
+        return 0
+    right = faults = 0
+    began = time.monotonic()
+    for number in range(rounds):
+        try:
+            faults += SCENARIOS[name](given, expected, random.Random(f"{seed}/{name}/{number}"))
+            right += 1
+        except Exception as error:  # noqa: BLE001 (one round that fails does not end the others)
+            _say(f"{name}, round {number + 1}: {type(error).__name__}: {str(error)[:2000]}")
+    _say(f"{name}: {right} of {rounds} exact, {faults} faults, {time.monotonic() - began:.0f} s")
+    return rounds - right
 
 
 def _say(text: str) -> None:

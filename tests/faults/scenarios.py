@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import random
+import shutil
 import subprocess
 import time
 from collections.abc import Callable
@@ -17,11 +19,12 @@ from tests.faults.site import (
     answers,
     free_port,
     kill_process,
+    program_of,
     temporary,
     until,
 )
 
-__all__ = ["SCENARIOS", "Scenario"]
+__all__ = ["SCENARIOS", "Scenario", "missing_for"]
 
 Scenario = Callable[[list[Path], Numbers, random.Random], int]
 _MOST_FAULTS = 6
@@ -51,7 +54,6 @@ def _compare(found: Numbers, expected: Numbers) -> None:
 
 
 def _with_workers(site: Site, bundles: list[Path], chance: random.Random, expected: Numbers) -> int:
-    site.prepare()
     site.accept(bundles)
     workers = [site.start_worker() for _ in range(2)]
 
@@ -94,7 +96,6 @@ def broker(bundles: list[Path], expected: Numbers, chance: random.Random) -> int
     """Redis is killed and comes back without its messages."""
     with ExitStack() as stack:
         site, _, redis = _services(stack)
-        site.prepare()
         site.accept(bundles)
         for _ in range(2):
             site.start_worker()
@@ -105,7 +106,6 @@ def database(bundles: list[Path], expected: Numbers, chance: random.Random) -> i
     """PostgreSQL is restarted at once, as after a crash. A worker that ends by that is started again, as `up` does."""
     with ExitStack() as stack:
         site, cluster, _ = _services(stack)
-        site.prepare()
         site.accept(bundles)
         running = [site.start_worker() for _ in range(2)]
 
@@ -124,7 +124,6 @@ def web(bundles: list[Path], expected: Numbers, chance: random.Random) -> int:
     with ExitStack() as stack:
         site = Site(stack.enter_context(temporary()))
         stack.callback(site.end)
-        site.prepare()
         site.accept(bundles)
         port = free_port()
         running = [site.start_up(port)]
@@ -153,7 +152,6 @@ def disk(bundles: list[Path], expected: Numbers, chance: random.Random) -> int:
         stack.callback(subprocess.run, ["umount", str(small)], check=False)
         site = Site(small)
         stack.callback(site.end)
-        site.prepare()
         site.accept(bundles)
         filler = small / "filler"
         _fill(filler, chance.randrange(0, 6) * 256 * 1024)
@@ -194,3 +192,14 @@ SCENARIOS: dict[str, Scenario] = {
     "web": web,
     "disk": disk,
 }
+
+
+def missing_for(name: str) -> str:
+    """What a scenario needs and this machine lacks, or the empty text."""
+    if name == "disk":
+        return "" if os.geteuid() == 0 and shutil.which("mount") else "the right to mount a file system"
+    if name in {"workers-postgres", "broker", "database"}:
+        if program_of("initdb") is None:
+            return "PostgreSQL's server"
+        return "" if shutil.which("redis-server") else "redis-server"
+    return ""

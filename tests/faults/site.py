@@ -10,20 +10,26 @@ import os
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import psutil
+import psycopg
 
-__all__ = ["LEASE", "Cluster", "Numbers", "Redis", "Site", "numbers_of", "until"]
+from runs.bundles import open_bundle
+from runs.demo import bundles
+
+__all__ = ["LEASE", "Cluster", "Numbers", "Redis", "Site", "given_files", "numbers_of", "program_of", "until"]
 
 ROOT = Path(__file__).resolve().parents[2]
+_REAL = ROOT.parent / "shared" / "bundles" / "retail-20x" / "retail-20x.cedar-8b.jsonl.zst"
 LEASE = 2
 PATIENCE = 600.0
 Numbers = dict[str, Any]
@@ -52,11 +58,7 @@ print(json.dumps({
     "wrong": [finding.text for finding in verify() if "transcript" not in finding.text],
 }))
 """
-_STATES = """
-import json
-from runs.models import Upload
-print(json.dumps(sorted(map(list, Upload.objects.values_list("model", "state", "read", "error")))))
-"""
+_STATES = "SELECT model, state, read, error FROM runs_upload ORDER BY model"
 
 
 class Site:
@@ -83,15 +85,13 @@ class Site:
             raise RuntimeError(done.stderr.strip().splitlines()[-1])
         return done.stdout
 
-    def prepare(self) -> None:
-        self.django("from django.core.management import call_command; call_command('migrate', verbosity=0)")
-
     def accept(self, bundles: list[Path]) -> None:
-        """Takes in files as the page does; each is a model of its own."""
+        """Makes the database, and takes in files as the page does; each is a model of its own."""
         names = [str(path) for path in bundles]
         self.django(
-            "from pathlib import Path\nfrom runs.access import EVERYTHING\n"
-            "from runs.uploads import Wishes, accept_upload, blocks_of\n"
+            "from pathlib import Path\nfrom django.core.management import call_command\n"
+            "from runs.access import EVERYTHING\nfrom runs.uploads import Wishes, accept_upload, blocks_of\n"
+            "call_command('migrate', verbosity=0)\n"
             f"for number, name in enumerate({names!r}):\n"
             "    with Path(name).open('rb') as file:\n"
             "        wishes = Wishes(model=f'model-{number}', benchmark='b')\n"
@@ -102,11 +102,14 @@ class Site:
         found: Numbers = json.loads(self.django(_NUMBERS))
         return found
 
-    def states(self) -> list[list[Any]]:
+    def states(self) -> list[tuple[Any, ...]]:
         """(model, state, rows read, error) of each upload; empty while nobody can be asked."""
-        with suppress(RuntimeError):
-            found: list[list[Any]] = json.loads(self.django(_STATES))
-            return found
+        with suppress(sqlite3.Error, psycopg.Error):
+            if url := self.environment.get("DATABASE_URL"):
+                with psycopg.connect(url) as connection:
+                    return connection.execute(_STATES).fetchall()
+            with closing(sqlite3.connect(f"file:{self.folder / 'twentyfold.sqlite3'}?mode=ro", uri=True)) as database:
+                return database.execute(_STATES).fetchall()
         return []
 
     def is_done(self) -> bool:
@@ -210,9 +213,8 @@ class Cluster:
         )
 
     def _run(self, program: str, *arguments: str) -> None:
-        found = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{program}"))
         subprocess.run(
-            [str(found[-1]) if found else program, *arguments],
+            [program_of(program) or program, *arguments],
             user=self.user, cwd=self.folder, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
 
@@ -222,6 +224,12 @@ class Cluster:
 
     def end(self) -> None:
         self._control("stop", "-m", "immediate")
+
+
+def program_of(name: str) -> str | None:
+    """One of PostgreSQL's programs: Debian keeps them off the path."""
+    found = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"))
+    return str(found[-1]) if found else shutil.which(name)
 
 
 def free_port() -> int:
@@ -246,11 +254,21 @@ def until(true: Any, what: str, patience: float = PATIENCE) -> None:
         time.sleep(0.2)
 
 
+def given_files(folder: Path) -> list[Path]:
+    """What is stored while things break: the reference data's own rows with states where they lie beside the project,
+    and the demo's, of which one is written to `folder` without compression.
+    """
+    first, *others = [bundle.path for bundle in bundles()]
+    plain = folder / first.stem
+    with first.open("rb") as packed, plain.open("wb") as file:
+        shutil.copyfileobj(open_bundle(packed), file)
+    return [*([_REAL] if _REAL.is_file() else []), plain, *others]
+
+
 def numbers_of(bundles: list[Path]) -> Numbers:
     """What an ingest gives that nothing disturbs."""
     with temporary() as folder:
         site = Site(folder)
-        site.prepare()
         site.accept(bundles)
         site.django(
             "from runs.chunks import claim_next\nfrom runs.tasks import do_chunk\n"
@@ -261,8 +279,9 @@ def numbers_of(bundles: list[Path]) -> Numbers:
 
 @contextmanager
 def temporary() -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix="twentyfold-faults-"))
-    folder.chmod(0o755)  # the database's user has to reach its part of it
+    # The database's user has to reach its part of it, and a folder of the tests is closed to others.
+    folder = Path(tempfile.mkdtemp(prefix="twentyfold-faults-", dir="/tmp"))
+    folder.chmod(0o755)
     try:
         yield folder
     finally:
