@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 from runs.errors import IngestError
 from runs.naming import LONGEST_NAME, MOST_REPETITIONS, UNSTORABLE, checked_name, storable
 
-__all__ = ["SAID", "WHOLE", "Body", "Name", "Repetitions"]
+__all__ = ["WHOLE", "Body", "Name", "Repetitions", "SaidName"]
 
 
 class Body(Schema):
@@ -47,8 +47,16 @@ def _said(value: str) -> str:
 
 WHOLE = BeforeValidator(_whole)
 """Of a whole number, behind its limits. JSON knows one kind of numbers: 20.0 is 20."""
-SAID = AfterValidator(_said)
-"""Of a name that cannot be left out."""
 Repetitions = Annotated[int, Field(ge=1, le=MOST_REPETITIONS), WHOLE]
-Name = Annotated[str, Field(max_length=LONGEST_NAME), AfterValidator(_one_line)]
+_LINE = r"[^\x00-\x1f\x7f-\x9f\u2028\u2029]*"
+Name = Annotated[
+    str, Field(max_length=LONGEST_NAME, json_schema_extra={"pattern": f"^{_LINE}$"}), AfterValidator(_one_line)
+]
 """Of a model, a benchmark or a provider: one line, without blanks around it."""
+SaidName = Annotated[
+    str,
+    Field(max_length=LONGEST_NAME, min_length=1, json_schema_extra={"pattern": rf"^(?=.*\S){_LINE}$"}),
+    AfterValidator(_one_line),
+    AfterValidator(_said),
+]
+"""The same where it cannot be left out."""

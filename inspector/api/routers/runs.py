@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import msgspec
 from django.http import HttpRequest, HttpResponse
 from ninja import Field, Query, Router
 
 from inspector.api.answers import json_answer
 from inspector.api.auth import access, needs
-from inspector.api.bodies import SAID, Body, Name, Repetitions
+from inspector.api.bodies import Body, Name, Repetitions, SaidName
 from inspector.api.operations import Listing, Sparse, operation, reads, reads_list
 from inspector.api.pagination import InPages, Slice, cut
 from inspector.api.plain import plain
@@ -204,8 +202,8 @@ def task(request: HttpRequest, slug: str, uid: str, query: Query[PageQuery]) -> 
 class NewRunBody(Body):
     """What is said about a run before its first attempt."""
 
-    model: Annotated[Name, SAID] = Field(description="The model's name.", min_length=1)
-    benchmark: Annotated[Name, SAID] = Field(description="The benchmark's name.", min_length=1)
+    model: SaidName = Field(description="The model's name.")
+    benchmark: SaidName = Field(description="The benchmark's name.")
     repetitions: Repetitions | None = Field(None, description="k; without it the highest repetition + 1.")
     slug: str = Field("", description="Its name in addresses.", max_length=200, pattern="^[-a-zA-Z0-9_]*$")
     provider: Name = ""
