@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db.models import Model
-from django.http import HttpResponse
+from django.http.response import HttpResponseBase
 from django.test import Client
 
 from runs.models import Attempt, Benchmark, Leaderboard, Note, PriceList, Run, RunPricing, SavedView, Upload
@@ -138,26 +138,26 @@ def test_a_pushed_row_is_refused_by_its_line(client: Client, run: Run, uid: str)
 # --- Pages ------------------------------------------------------------------------------------------------------------
 
 
-def note(client: Client, run: Run, **changes: str) -> HttpResponse:
+def note(client: Client, run: Run, **changes: str) -> HttpResponseBase:
     attempt = Attempt.objects.filter(run=run)[0].pk
     return client.post(f"/attempts/{attempt}/notes/", {"text": "x", **changes})
 
 
-def view(client: Client, run: Run, **changes: str) -> HttpResponse:
+def view(client: Client, run: Run, **changes: str) -> HttpResponseBase:
     return client.post("/failures/views/", {"name": "Mine", "query": "q=x", **changes})
 
 
-def board(client: Client, run: Run, **changes: str) -> HttpResponse:
+def board(client: Client, run: Run, **changes: str) -> HttpResponseBase:
     sent = {"title": "Desk", "runs": [run.slug], "order": "pass_at_1", "error_rule": "failed", "columns": ["interval"]}
     return client.post("/leaderboards/new/", {**sent, **changes})
 
 
-def price_list(client: Client, run: Run, **changes: str) -> HttpResponse:
+def price_list(client: Client, run: Run, **changes: str) -> HttpResponseBase:
     row = {name: [PRICE.get(name, "")] for name in COLUMNS}
     return client.post("/prices/new/", {"name": "Desk", **row, **changes})
 
 
-def price_file(client: Client, run: Run, **changes: str) -> HttpResponse:
+def price_file(client: Client, run: Run, **changes: str) -> HttpResponseBase:
     """As JSON, in which a text can hold anything."""
     entry = {"model": "ash", "provider": "Host", "input": "1", "output": "2", **changes}
     lines = [f"  {name}: {json.dumps(value)}" for name, value in entry.items()]
@@ -165,12 +165,12 @@ def price_file(client: Client, run: Run, **changes: str) -> HttpResponse:
     return client.post("/prices/new/", {"name": "Desk", "file": SimpleUploadedFile("p.yaml", content.encode())})
 
 
-def edited_run(client: Client, run: Run, **changes: str) -> HttpResponse:
+def edited_run(client: Client, run: Run, **changes: str) -> HttpResponseBase:
     sent = {"model": "birch", "benchmark": "desk", "repetitions": "2", "priced_by": ""}
     return client.post(f"/runs/{run.slug}/edit/", {**sent, **changes})
 
 
-PAGES: dict[Callable[..., HttpResponse], dict[str, int]] = {
+PAGES: dict[Callable[..., HttpResponseBase], dict[str, int]] = {
     note: {"label": 60, "text": 10_000, "author": 100},
     view: {"name": 100},
     board: {"title": 200, "text": 5000},
@@ -186,7 +186,9 @@ PAGES: dict[Callable[..., HttpResponse], dict[str, int]] = {
     ("form", "field"),
     [pytest.param(form, field, id=f"{form.__name__} {field}") for form, fields in PAGES.items() for field in fields],
 )
-def test_a_form_comes_back(client: Client, run: Run, form: Callable[..., HttpResponse], field: str, text: str) -> None:
+def test_a_form_comes_back(
+    client: Client, run: Run, form: Callable[..., HttpResponseBase], field: str, text: str
+) -> None:
     before, facts = counts(), Run.objects.values().get()
     answer = form(client, run, **{field: text.format(long="x" * (PAGES[form][field] + 1))})
     assert answer.status_code == 422
@@ -194,7 +196,9 @@ def test_a_form_comes_back(client: Client, run: Run, form: Callable[..., HttpRes
 
 
 @pytest.mark.parametrize("form", PAGES, ids=lambda form: form.__name__)
-def test_a_form_with_the_longest_texts_is_taken(client: Client, run: Run, form: Callable[..., HttpResponse]) -> None:
+def test_a_form_with_the_longest_texts_is_taken(
+    client: Client, run: Run, form: Callable[..., HttpResponseBase]
+) -> None:
     assert form(client, run, **{field: "x" * size for field, size in PAGES[form].items()}).status_code == 303
 
 

@@ -30,7 +30,7 @@ def run() -> Run:
 
 def walked(who: Access, **asked: Any) -> list[dict[str, Any]]:
     lines: list[dict[str, Any]] = []
-    offset = 0
+    offset: int | None = 0
     while offset is not None:
         data = ask(find_attempts, who, offset=offset, **asked).data
         lines += data["found"]
