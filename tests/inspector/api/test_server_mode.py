@@ -7,10 +7,13 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.test import Client
+from django.test import Client, RequestFactory
 from pytest_django import Settings
 
+from inspector.api.auth import Sender
+from inspector.api.errors import Problem
 from inspector.models import Account, ApiToken
+from inspector.receiving import STATE
 from inspector.tokens import make_token
 from runs.access import Role, Scope
 from runs.models import Run
@@ -72,6 +75,20 @@ def test_every_answer_that_counts_says_how_many_are_left(settings: Settings) -> 
     assert [name for name in eve.get("/api/v1/nothing").headers if name.startswith("RateLimit")] == []
     settings.API_RATE = 0
     assert [name for name in eve.get("/api/v1/runs").headers if name.startswith("RateLimit")] == []
+
+
+def test_a_file_that_is_asked_about_before_it_is_taken_is_one_request(settings: Settings) -> None:
+    settings.API_RATE = 2
+    sent: dict[str, Any] = {}
+    told = []
+    for method, state in (("HEAD", sent), ("PUT", sent), ("GET", None), ("GET", None)):
+        request = RequestFactory(REMOTE_ADDR="192.0.2.63").generic(method, f"/api/v1/uploads/{'0' * 64}")
+        request.scope = {} if state is None else {STATE: state}  # type: ignore[attr-defined]  # as under a server
+        with pytest.raises(Problem) as refused:
+            Sender()(request)
+        told.append(refused.value.status)
+    # Nobody is logged in; the last one is the third request.
+    assert told == [401, 401, 401, 429]
 
 
 def limits(answer: Any) -> tuple[int, ...]:

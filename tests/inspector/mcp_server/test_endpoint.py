@@ -72,7 +72,12 @@ def test_who_asks_too_often_is_told_so_in_the_protocols_words(
 ) -> None:
     settings.AUTH_REQUIRED, settings.API_RATE = True, 2
     looked_up: list[str] = []
-    monkeypatch.setattr(auth, "access_of_token", lambda text: looked_up.append(text) or VERA)
+
+    def look_up(text: str) -> Access:
+        looked_up.append(text)
+        return VERA
+
+    monkeypatch.setattr(auth, "access_of_token", look_up)
     busy, other = "Bearer of the busy", "Bearer of another"
     allowed = [asked(beside, authorization=busy)[0] for _ in range(2)]
     left = [dict(answer["headers"])[b"ratelimit-remaining"] for answer in allowed]
