@@ -14,6 +14,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.functional import SimpleLazyObject
 
+from inspector.bearer import token_in
 from inspector.tokens import access_of_token, role_of
 from runs.access import EVERYTHING, NOBODY, Access, access_for
 
@@ -47,8 +48,7 @@ def has_new_password(request: HttpRequest) -> bool:
 
 def bearer_token(request: HttpRequest) -> str | None:
     """What the request brings along as a token, whether it opens anything or not. None where it brings none."""
-    kind, _, text = request.headers.get("Authorization", "").partition(" ")
-    return text.strip() if kind.lower() == "bearer" else None
+    return token_in(request.headers.get("Authorization", ""))
 
 
 def _found(request: HttpRequest) -> Access:

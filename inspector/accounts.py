@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import secrets
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from django.contrib.auth import SESSION_KEY, authenticate
 from django.contrib.auth.models import User
@@ -18,6 +19,7 @@ from django.utils import timezone
 
 from inspector.audit import Action, note
 from inspector.models import Account, LoginTry
+from inspector.tokens import revoke_tokens
 from runs.access import Access, Role
 
 WINDOW = timedelta(minutes=15)
@@ -73,8 +75,17 @@ def check_password(request: HttpRequest, name: str, password: str) -> User | Non
     return user
 
 
-def make_account(name: str, role: Role, *, access: Access) -> tuple[User, str]:
-    """A new account, and the password with which its owner logs in once, to choose one of their own.
+class GivenPassword(NamedTuple):
+    """A password to be used once, and what ended with the one before."""
+
+    name: str
+    password: str
+    sessions: int
+    tokens: int
+
+
+def make_account(name: str, role: Role, *, access: Access) -> GivenPassword:
+    """A new account, with the password with which its owner logs in once, to choose one of their own.
 
     Raises ValidationError for a name that is taken or cannot be one.
     """
@@ -86,19 +97,21 @@ def make_account(name: str, role: Role, *, access: Access) -> tuple[User, str]:
         user.save()
         Account.objects.create(user=user, role=role.value, password_is_new=True)
         note(access, Action.ACCOUNT_MADE, name, role.value)
-    return user, password
+    return GivenPassword(name, password, 0, 0)
 
 
-def give_password(user: User, *, access: Access) -> str:
-    """Another password to be used once. Where the account was logged in, it is not any more."""
+def give_password(user: User, *, access: Access) -> GivenPassword:
+    """Another password to be used once. Whoever had the account has it no more: its sessions end, and its tokens are
+    revoked."""
     password = _password()
     user.set_password(password)
     with transaction.atomic():
         user.save(update_fields=["password"])
         Account.objects.update_or_create(user=user, defaults={"password_is_new": True})
-        note(access, Action.PASSWORD, user.get_username(), "a new one, to be used once")
-    end_sessions(user)
-    return password
+        sessions, tokens = end_sessions(user), revoke_tokens(user)
+        ended = f"sessions ended: {sessions:,}; tokens revoked: {tokens:,}"
+        note(access, Action.PASSWORD, user.get_username(), f"a new one, to be used once; {ended}")
+    return GivenPassword(user.get_username(), password, sessions, tokens)
 
 
 def change_role(user: User, role: Role, *, access: Access) -> None:

@@ -19,6 +19,7 @@ from django.http import HttpResponse, parse_cookie
 from django.utils.module_loading import import_string
 
 from inspector.api.middleware import api_problem
+from inspector.bearer import token_in
 from inspector.layers import Application, Message, Receive, Scope, Send, pass_over
 from inspector.mcp_server.endpoint import McpBeside
 from inspector.middleware import STRICT_HEADERS
@@ -233,10 +234,10 @@ def has_session(scope: Scope) -> bool:
     """
     headers = dict(scope["headers"])
     close_old_connections()
-    kind, _, token = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
-    if kind.lower() == "bearer":
+    token = token_in(headers.get(b"authorization", b"").decode("latin-1"))
+    if token is not None:
         # By its name: models can be imported only once Django has been set up.
-        return import_string("inspector.tokens.find_token")(token.strip()) is not None
+        return import_string("inspector.tokens.find_token")(token) is not None
     cookies = parse_cookie(headers.get(b"cookie", b"").decode("latin-1"))
     return SESSION_KEY in SessionStore(cookies.get(settings.SESSION_COOKIE_NAME))
 

@@ -75,7 +75,8 @@ class NewListForm(forms.Form):
 
 
 class ImportForm(forms.Form):
-    """What is said about the entries of a file that do not say it themselves. Rows have columns of those names."""
+    """What is said about a version, and about the entries of a file that do not say it themselves. Rows have columns of
+    those names."""
 
     file_currency = _CURRENCY
     file_date = forms.DateField(
@@ -84,6 +85,7 @@ class ImportForm(forms.Form):
         error_messages={"invalid": "This is not a day. Write it as 2026-09-20, or leave it empty."},
     )
     file_source = forms.CharField(required=False, max_length=500)
+    note = forms.CharField(required=False, max_length=2000)
 
     def given(self) -> Given:
         """Of a valid form, for `read_prices`."""

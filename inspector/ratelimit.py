@@ -16,9 +16,11 @@ from typing import NamedTuple
 from django.conf import settings
 from django.http import HttpRequest
 
-from inspector.access import bearer_token
+from inspector.bearer import token_in
 
-__all__ = ["Buckets", "Turn", "take_turn"]
+__all__ = ["Buckets", "Turn", "note_turn", "noted_turn", "take_turn"]
+
+_NOTED = "_twentyfold_turn"
 
 _MOST_KNOWN = 10_000
 """Of more, those that asked longest ago are forgotten: they had their buckets full again."""
@@ -34,6 +36,8 @@ class Turn(NamedTuple):
     """That may follow at once."""
     wait: int
     """Seconds until the next one is answered, at least 1 where this one is not."""
+    reset: int
+    """Seconds until `limit` may follow at once again."""
 
     @property
     def sentence(self) -> str:
@@ -45,7 +49,11 @@ class Turn(NamedTuple):
         """For the answer, whether the request is allowed or not."""
         if not self.limit:
             return {}
-        told = {"RateLimit-Limit": str(self.limit), "RateLimit-Remaining": str(self.left)}
+        told = {
+            "RateLimit-Limit": str(self.limit),
+            "RateLimit-Remaining": str(self.left),
+            "RateLimit-Reset": str(self.reset),
+        }
         return told if self.allowed else {**told, "Retry-After": str(self.wait)}
 
 
@@ -61,7 +69,7 @@ class Buckets:
     def take(self, sender: str, limit: int) -> Turn:
         """One turn. Of a sender whose bucket is empty nothing is taken."""
         if limit <= 0:
-            return Turn(True, 0, 0, 0)
+            return Turn(True, 0, 0, 0, 0)
         now, rate = self._clock(), limit / 60
         with self._lock:
             left, then = self._buckets.pop(sender, (float(limit), now))
@@ -73,15 +81,26 @@ class Buckets:
             while len(self._buckets) > _MOST_KNOWN:
                 self._buckets.popitem(last=False)
         wait = 0 if allowed else max(1, -int(-(1 - left) // rate))
-        return Turn(allowed, limit, int(left), wait)
+        return Turn(allowed, limit, int(left), wait, -int(-(limit - left) // rate))
 
 
 _buckets = Buckets()
 
 
-def take_turn(request: HttpRequest) -> Turn:
-    """A turn of who sent the request: the token it came with, live or not, else the address it came from."""
-    text = bearer_token(request)
-    sender = f"token {text}" if text is not None else f"address {request.META.get('REMOTE_ADDR', '')}"
+def take_turn(authorization: str, address: str) -> Turn:
+    """A turn of who sends a request: the token in its `Authorization` header, live or not, else the address that it
+    comes from. REST API and MCP server take from one bucket."""
+    text = token_in(authorization)
+    sender = f"token {text}" if text is not None else f"address {address}"
     # No token is kept in the clear.
     return _buckets.take(hashlib.sha256(sender.encode(errors="replace")).hexdigest(), settings.API_RATE)
+
+
+def note_turn(request: HttpRequest, turn: Turn) -> None:
+    """For whoever writes the headers of the answer."""
+    setattr(request, _NOTED, turn)
+
+
+def noted_turn(request: HttpRequest) -> Turn | None:
+    """None: the request was not counted."""
+    return getattr(request, _NOTED, None)

@@ -17,7 +17,10 @@ from django.utils import timezone
 from inspector.models import ApiToken
 from runs.access import Access, Role, Scope, access_for
 
-__all__ = ["PREFIX", "NewToken", "access_of_token", "find_token", "is_live", "make_token", "revoke_token", "role_of"]
+__all__ = [
+    "PREFIX", "NewToken", "access_of_token", "find_token", "is_live", "make_token", "revoke_token", "revoke_tokens",
+    "role_of",
+]  # fmt: skip
 
 PREFIX = "tf_"
 """By which a person, and a program that looks for secrets in files, knows one."""
@@ -81,6 +84,11 @@ def access_of_token(text: str) -> Access | None:
 def revoke_token(token: ApiToken) -> None:
     """It opens nothing from now on, and stays in the list."""
     ApiToken.objects.filter(pk=token.pk, revoked_at__isnull=True).update(revoked_at=timezone.now())
+
+
+def revoke_tokens(owner: User) -> int:
+    """All of the account that are not revoked yet. Returns how many."""
+    return ApiToken.objects.filter(owner=owner, revoked_at__isnull=True).update(revoked_at=timezone.now())
 
 
 def role_of(user: User) -> Role:

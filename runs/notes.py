@@ -16,6 +16,7 @@ from runs.access import Access
 from runs.errors import RunsError
 from runs.masking import mask_text
 from runs.models import Attempt, Note
+from runs.naming import UNSTORABLE, storable
 from runs.prepare import indexed_text
 from runs.querysets import visible_attempts, visible_through
 
@@ -27,13 +28,18 @@ __all__ = [
 LONGEST_LABEL = 60
 LONGEST_TEXT = 10_000
 LONGEST_AUTHOR = 100
+_NAMES = {"label": "label", "text": "comment", "author": "author's name"}
 _LARGEST_STEP = 2**31 - 1
 _MOST_NOTES = 100_000
 _LABELS_SUGGESTED = 200
 
 
 class NotesError(RunsError):
-    """A note or a file of notes that cannot be taken; the message is a sentence."""
+    """A note or a file of notes that cannot be taken; the message is a sentence. `field`: the one that is wrong."""
+
+    def __init__(self, message: str, field: str = "") -> None:
+        super().__init__(message)
+        self.field = field
 
 
 class FiledNote(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -76,27 +82,31 @@ def add_note(
     author: str,
     created_at: datetime | None = None,
 ) -> Note:
-    """Writes a note. Raises `NotesError` for one that says nothing, is too long, or names no step of the attempt."""
+    """Writes a note. Raises `NotesError` for one that says nothing, is too long, holds what cannot be stored, or names
+    no step of the attempt."""
+    for field, value in (("label", label), ("text", text), ("author", author)):
+        if not storable(value):
+            raise NotesError(f"The {_NAMES[field]} {UNSTORABLE}", field)
     # Somebody may quote a step: its secrets go into no note.
     text = mask_text(text.replace("\r\n", "\n").strip())
     label, author = " ".join(mask_text(label).split()), " ".join(author.split())
     if not label and not text:
         raise NotesError("The note says nothing. Give a comment or a label.")
-    for name, value, longest in (
+    for field, value, longest in (
         ("label", label, LONGEST_LABEL),
-        ("comment", text, LONGEST_TEXT),
-        ("author's name", author, LONGEST_AUTHOR),
+        ("text", text, LONGEST_TEXT),
+        ("author", author, LONGEST_AUTHOR),
     ):
         if len(value) > longest:
-            raise NotesError(f"The {name} has {len(value):,} characters, and {longest:,} are the most.")
+            raise NotesError(f"The {_NAMES[field]} has {len(value):,} characters, and {longest:,} are the most.", field)
     if step is not None and not 0 < step <= max(1, attempt.steps):
         raise NotesError(f"The attempt has no step {step:,}: it has {attempt.steps:,}, counted from 1.")
     return Note.objects.create(
         attempt=attempt,
         step=step,
-        label=indexed_text(label, LONGEST_LABEL),
-        text=indexed_text(text, LONGEST_TEXT),
-        author=indexed_text(author, LONGEST_AUTHOR),
+        label=label,
+        text=text,
+        author=author,
         created_at=created_at or timezone.now(),
     )
 

@@ -15,7 +15,7 @@ from runs.errorclasses import classify_error
 from runs.errors import BadRecord
 from runs.grading import grade
 from runs.masking import CURRENT, count_kinds, mask_bytes, mask_effect, mask_graded, mask_text, mask_value
-from runs.naming import MOST_REPETITIONS
+from runs.naming import MOST_REPETITIONS, storable
 from runs.payloads import Evidence, NewPayload, PartRef, compress, stored_part
 from runs.records import (
     AttemptRecord,
@@ -179,7 +179,7 @@ def _unfit(record: AttemptRecord) -> str:
     """Why a readable row cannot have a place in the database; the empty text when it can."""
     if len(record.uid) > _UID:
         return f"uid: the task's name has {len(record.uid):,} characters, and {_UID:,} are the most that can be stored."
-    if indexed_text(record.uid, _UID) != record.uid:
+    if not storable(record.uid):
         return "uid: the task's name holds U+0000 or half of a surrogate pair, which no name can have."
     if not record.uid.strip():
         return "uid: the task's name is empty."

@@ -18,6 +18,7 @@ import yaml
 
 from runs.costs import Price
 from runs.errors import RunsError
+from runs.naming import LONGEST_NAME, UNSTORABLE, storable
 
 __all__ = ["COLUMNS", "LARGEST", "PriceFileError", "PriceFormat", "PriceImport", "PriceProblem", "read_prices"]
 
@@ -66,6 +67,8 @@ class PriceImport(msgspec.Struct, frozen=True, kw_only=True):
     """Entries that were taken, and what is not in their prices."""
 
 
+_LONGEST = {"source": 500}
+"""Characters of a text, where that is not the length of a name."""
 _Entry = tuple[str, Mapping[str, str]]
 
 
@@ -139,10 +142,18 @@ def _price(fields: Mapping[str, str], amounts: Mapping[str, Decimal | None], giv
     quantised = fields.get("quantised", "").strip().casefold()
     if quantised not in _BOOLEANS:
         raise ValueError(f"{quantised!r} in quantised is neither yes nor no.")
+    provider = fields.get("provider", "").strip()
     said = {name: fields.get(name, "").strip() or value for name, value in given.items()}
+    for name, value in {"model": model, "provider": provider, **said}.items():
+        if not storable(value):
+            raise ValueError(f"{name} {UNSTORABLE}")
+        if len(value) > _LONGEST.get(name, LONGEST_NAME):
+            raise ValueError(
+                f"{name} has {len(value):,} characters, and {_LONGEST.get(name, LONGEST_NAME):,} are the most."
+            )
     return Price(
         model=model,
-        provider=fields.get("provider", "").strip(),
+        provider=provider,
         input=amounts["input"],
         cached=amounts["cached"],
         cache_write=amounts["cache_write"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from runs.errors import RunsError
 from runs.models import SavedView
-from runs.prepare import indexed_text
+from runs.naming import UNSTORABLE, storable
 from runs.queries.failure_filters import FailureFilters
 
 __all__ = ["LONGEST_NAME", "NameTaken", "SavedViewError", "save_view", "saved_views"]
@@ -24,15 +24,17 @@ class NameTaken(SavedViewError):
 def save_view(name: str, filters: FailureFilters, *, replace: bool = False) -> SavedView:
     """Keeps filters under a name; blanks in a row count as one.
 
-    Raises `SavedViewError` for a name that says nothing or is too long, and `NameTaken` where other filters are kept
-    under it, unless `replace` says that they may go.
+    Raises `SavedViewError` for a name that says nothing, is too long or cannot be stored, and `NameTaken` where other
+    filters are kept under it, unless `replace` says that they may go.
     """
     name = " ".join(name.split())
     if not name:
         raise SavedViewError("The view has no name. Type at least one letter or digit.")
+    if not storable(name):
+        raise SavedViewError(f"The name {UNSTORABLE}")
     if len(name) > LONGEST_NAME:
         raise SavedViewError(f"The name has {len(name):,} characters, and {LONGEST_NAME:,} are the most.")
-    name, query = indexed_text(name, LONGEST_NAME), filters.but().query()
+    query = filters.but().query()
     if replace:
         return SavedView.objects.update_or_create(name=name, defaults={"query": query})[0]
     view, is_new = SavedView.objects.get_or_create(name=name, defaults={"query": query})

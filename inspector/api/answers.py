@@ -13,7 +13,7 @@ from django.utils.cache import patch_vary_headers
 from django.utils.http import parse_etags
 from msgspec import Struct
 
-from inspector.api.auth import access
+from inspector.api.auth import TELLS, access
 from inspector.api.errors import bad_field
 from inspector.api.pagination import Slice
 from inspector.api.plain import encoded, field_types, plain
@@ -78,13 +78,17 @@ def _only(item: dict[str, Any], fields: Sequence[str]) -> dict[str, Any]:
 
 
 def chosen_fields(request: HttpRequest, kind: type[Struct]) -> list[str] | None:
-    """`?fields=id,slug`; None: all. Raises `Problem` 422 for a name that the answer does not have."""
+    """`?fields=id,slug`; None: all. Raises `Problem` 422 for a name that the answer does not have, and 403 for one that
+    it does not have for this sender: left out in silence, it would look like one that says nothing."""
     text = request.GET.get("fields")
     if text is None:
         return None
     known = field_types(kind)
+    hidden = (hidden_from(access(request)) or {}).get(kind, ())
     names = [name.strip() for name in text.split(",")]
     for name in names:
+        if name in hidden:
+            raise bad_field("fields", f"{name} {TELLS} Leave it out.", status=403)
         if name not in known:
             shown = name if len(name) <= 60 else name[:60] + "…"
             raise bad_field("fields", f"there is no {shown!r}. There are: {', '.join(sorted(known))}.")

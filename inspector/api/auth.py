@@ -10,10 +10,11 @@ from ninja.utils import check_csrf
 
 from inspector.access import access_of, bearer_token, has_new_password
 from inspector.api.errors import FieldError, Problem
-from inspector.ratelimit import take_turn
+from inspector.ratelimit import Turn, note_turn, take_turn
+from inspector.receiving import STATE
 from runs.access import Access
 
-__all__ = ["Sender", "access", "needs", "refuse_forged"]
+__all__ = ["TELLS", "Sender", "access", "needs", "refuse_forged"]
 
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _SIGNS_OF_A_BROWSER = ("Cookie", "Origin", "Referer", "Sec-Fetch-Site")
@@ -27,9 +28,10 @@ class Sender:
         browser's write without the token against forged requests."""
         refuse_forged(request, request.method)
         if settings.AUTH_REQUIRED:
-            turn = take_turn(request)
+            turn = _turn(request)
+            note_turn(request, turn)
             if not turn.allowed:
-                raise Problem(429, turn.sentence, headers=turn.headers)
+                raise Problem(429, turn.sentence)
         found = access_of(request)
         if settings.AUTH_REQUIRED and found.user is None:
             raise Problem(
@@ -40,6 +42,16 @@ class Sender:
         if bearer_token(request) is None and settings.AUTH_REQUIRED and has_new_password(request):
             raise Problem(403, "Choose a password of your own first, on the page /account/.")
         return found
+
+
+def _turn(request: HttpRequest) -> Turn:
+    """A file on its way in is asked about before it is taken (`inspector.receiving`): both are one request."""
+    state = getattr(request, "scope", {}).get(STATE, {})
+    if "turn" not in state:
+        address = str(request.META.get("REMOTE_ADDR", ""))
+        state["turn"] = take_turn(request.headers.get("Authorization", ""), address)
+    turn: Turn = state["turn"]
+    return turn
 
 
 def refuse_forged(request: HttpRequest, method: str | None) -> None:
@@ -65,9 +77,9 @@ def access(request: HttpRequest) -> Access:
     return found
 
 
+TELLS = "shows what the required state tells. It needs the role evaluator, and a token with the scope evaluate."
 _WORDS = {
-    "evaluates": "This shows what the required state tells. It needs the role evaluator, and a token with the scope "
-    "evaluate.",
+    "evaluates": f"This {TELLS}",
     "writes": "This changes something. It needs the role evaluator, and a token with the scope write.",
     "administers": "This needs the role admin, and a token with the scope admin.",
 }

@@ -1,4 +1,5 @@
-"""Refusals that are made outside the operations (a wrong method, a foreign host), as problems."""
+"""What all answers of the API have: refusals made outside the operations (a wrong method, a foreign host) as problems,
+and how many requests are left."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
 from inspector.api.errors import MEDIA_TYPE, Problem, answer
+from inspector.ratelimit import noted_turn
 
 __all__ = ["api_problem", "api_problems"]
 
@@ -38,11 +40,18 @@ def api_problems(
         if request.method == "HEAD" and "/uploads/" not in request.path_info:
             # Where an operation gives something, what it would give can be asked about.
             request.method = "GET"
-        response = get_response(request)
-        if response.status_code < 400 or response.headers.get("Content-Type", "").startswith(MEDIA_TYPE):
-            return response
-        detail = _SENTENCES.get(response.status_code, "The request was refused.")
-        headers = {name: response.headers[name] for name in _KEPT if name in response.headers}
-        return answer(Problem(response.status_code, detail, headers=headers))
+        response = _as_problem(get_response(request))
+        turn = noted_turn(request)
+        for name, value in ({} if turn is None else turn.headers).items():
+            response[name] = value
+        return response
 
     return middleware
+
+
+def _as_problem(response: HttpResponseBase) -> HttpResponseBase:
+    if response.status_code < 400 or response.headers.get("Content-Type", "").startswith(MEDIA_TYPE):
+        return response
+    detail = _SENTENCES.get(response.status_code, "The request was refused.")
+    headers = {name: response.headers[name] for name in _KEPT if name in response.headers}
+    return answer(Problem(response.status_code, detail, headers=headers))

@@ -27,6 +27,9 @@ def describe(schema: OpenAPISchema, *, required: bool) -> OpenAPISchema:
         for parameter in operation["parameters"]:
             _say_no_nul(parameter["schema"])
         operation["security"] = _SECURITY if required else [*_SECURITY, {}]
+    for component in schema["components"]["schemas"].values():
+        for field in component.get("properties", {}).values():
+            _say_no_nul(field)
     schemas, components = described(list(kinds), _TEMPLATE)
     made = dict(zip(kinds, schemas, strict=True))
     schema["paths"] = _resolved(schema["paths"], made)
@@ -65,8 +68,9 @@ def _say_fields(operation: dict[str, Any]) -> None:
 
 
 def _say_no_nul(schema: dict[str, Any]) -> None:
-    """No text that is asked for holds U+0000, which one of the databases could not even compare."""
-    for inner in (schema, schema.get("items", {}), *schema.get("anyOf", ())):
+    """No text that is asked for or sent holds U+0000, which one of the databases could not even compare."""
+    within = [found for name in ("items", "additionalProperties") if isinstance(found := schema.get(name), dict)]
+    for inner in (schema, *within, *schema.get("anyOf", ())):
         if inner.get("type") == "string" and not {"enum", "pattern", "const"} & inner.keys():
             inner["pattern"] = r"^[^\x00]*$"
 

@@ -104,6 +104,8 @@ def operation(
         # The annotations as types: their names mean nothing here.
         checked.__signature__ = inspect.signature(view, eval_str=True)  # type: ignore[attr-defined]
         del checked.__wrapped__
+        # Its beginning is the summary, and need not be said twice.
+        checked.__doc__ = None
         declared = {"responses": {"4XX": {"$ref": "#/components/responses/Problem"}}, **(extra or {})}
         for status, answer in answers.items():
             declared["responses"][status] = _answer(status, answer)

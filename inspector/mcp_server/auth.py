@@ -7,9 +7,10 @@ from typing import Any
 from django.conf import settings
 from django.utils.module_loading import import_string
 
+from inspector.bearer import token_in
 from runs.access import EVERYTHING, Access
 
-__all__ = ["SCOPE_KEY", "access_for_header", "access_of_request", "bearer"]
+__all__ = ["SCOPE_KEY", "access_for_header", "access_of_request"]
 
 SCOPE_KEY = "twentyfold.access"
 """Where the endpoint leaves the access in a request's ASGI scope."""
@@ -22,17 +23,11 @@ def access_of_token(text: str) -> Access | None:
     return access
 
 
-def bearer(header: str) -> str:
-    """The token of an `Authorization` header; empty where there is none."""
-    kind, _, token = header.strip().partition(" ")
-    return token.strip() if kind.lower() == "bearer" else ""
-
-
 def access_for_header(header: str) -> Access | None:
     """None: nobody who may ask. Where nobody has to log in, the machine's own users may see everything."""
     if not settings.AUTH_REQUIRED:
         return EVERYTHING
-    token = bearer(header)
+    token = token_in(header)
     return access_of_token(token) if token else None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Mapping, MutableMapping
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
@@ -14,7 +14,9 @@ from django.conf import settings
 from django.db import connections
 from django.http.request import split_domain_port, validate_host
 
+from inspector.layers import Application, Message, Receive, Scope, Send
 from inspector.mcp_server.auth import SCOPE_KEY, access_for_header
+from inspector.ratelimit import Turn, take_turn
 from runs.access import Access
 
 __all__ = ["PATH", "McpBeside"]
@@ -23,11 +25,8 @@ PATH = "/mcp"
 _LARGEST = 256 * 1024
 """Bytes of a request: a call has a few arguments."""
 
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+_TOO_MANY = -32029
+"""The code of the JSON-RPC error: one of those that a server defines itself."""
 
 logger = logging.getLogger(__name__)
 
@@ -48,6 +47,12 @@ class McpBeside:
         if refused is not None:
             await _say(send, *refused)
             return
+        if settings.AUTH_REQUIRED:
+            turn = take_turn(headers.get("authorization", ""), (scope.get("client") or ("",))[0])
+            if not turn.allowed:
+                await _refuse_for_now(send, turn)
+                return
+            send = _with(turn.headers, send)
         access = await sync_to_async(_access_of, thread_sensitive=False)(headers.get("authorization", ""))
         if access is None:
             words = "This server asks for a token: send `Authorization: Bearer TOKEN`. An account's page makes tokens."
@@ -86,19 +91,42 @@ def _access_of(header: str) -> Access | None:
         connections.close_all()
 
 
+async def _refuse_for_now(send: Send, turn: Turn) -> None:
+    """In the protocol's own words, so that a client hands the sentence on. Whose message it answers is not looked at:
+    what is refused for its number costs nothing."""
+    error = {"code": _TOO_MANY, "message": turn.sentence, "data": {"limit": turn.limit, "retry_after": turn.wait}}
+    await _send_json(send, 429, {"jsonrpc": "2.0", "id": None, "error": error}, turn.headers)
+
+
+def _with(named: Mapping[str, str], send: Send) -> Send:
+    """Adds headers to an answer."""
+
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": [*message.get("headers", ()), *_raw(named)]}
+        await send(message)
+
+    return sending
+
+
+def _raw(named: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+    return [(name.lower().encode(), value.encode()) for name, value in named.items()]
+
+
 async def _say(send: Send, status: int, kind: str, words: str) -> None:
-    body = json.dumps({"error": kind, "error_description": words}).encode()
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(body)).encode()),
-        (b"cache-control", b"no-store"),
-        (b"x-content-type-options", b"nosniff"),
-    ]
-    if status == 405:
-        headers.append((b"allow", b"POST"))
-    if status == 401:
-        headers.append((b"www-authenticate", f'Bearer error="{kind}"'.encode()))
-    await send({"type": "http.response.start", "status": status, "headers": headers})
+    more = {405: {"Allow": "POST"}, 401: {"WWW-Authenticate": f'Bearer error="{kind}"'}}
+    await _send_json(send, status, {"error": kind, "error_description": words}, more.get(status, {}))
+
+
+async def _send_json(send: Send, status: int, content: object, named: Mapping[str, str]) -> None:
+    body = json.dumps(content).encode()
+    usual = {
+        "Content-Type": "application/json",
+        "Content-Length": str(len(body)),
+        "Cache-Control": "no-store",
+        "X-Content-Type-Options": "nosniff",
+    }
+    await send({"type": "http.response.start", "status": status, "headers": _raw({**usual, **named})})
     await send({"type": "http.response.body", "body": body})
 
 

@@ -44,6 +44,7 @@ class FoundLine(Part):
     task: str
     domain: str
     repetition: int
+    verdict: str
     signature: str
     finish_reason: str
     steps: int
@@ -53,9 +54,9 @@ class FoundLine(Part):
     excerpts: list[str] = Field(description="Where the words were found, quoted.")
 
     def told(self) -> str:
-        facts = [counted(self.steps, "step")]
-        if self.signature:
-            facts.insert(0, self.signature)
+        facts = [self.signature or self.verdict, counted(self.steps, "step")]
+        if not self.signature and self.finish_reason:
+            facts.append(f"finished with {quote(self.finish_reason)}")
         if self.differences is not None:
             facts.append(counted(self.differences, "difference"))
         place = f"attempt {self.attempt} of run {self.run}: {quote(self.task)} repetition {self.repetition}"
@@ -94,20 +95,24 @@ class FailureCount(Part):
         return f"{quote(self.value)}{title} {self.count:,}"
 
 
+_NOUNS = {"failed": "failed attempt", "passed": "passed attempt", "error": "broken attempt", "any": "attempt"}
+
+
 class FoundAttempts(Listed):
     WHOLE: ClassVar[str] = "attempt_outline(attempt) shows one attempt."
     LISTS: ClassVar[dict[str, str]] = {
         "values": "The page of failures lists all.",
         "found": "find_attempts with the same filters and offset={next} goes on.",
     }
-    failed_attempts: int = Field(description="Failed attempts that fit; `total` counts groups where they are grouped.")
+    verdict: str = Field(description="Of which verdict: failed, passed, error, or any.")
+    attempts: int = Field(description="Attempts that fit; `total` counts groups where they are grouped.")
     tasks: int = Field(description="Tasks that they are at.")
     values: list[FailureCount] = Field(description="Values of the facet asked for with `values_of`, with counts.")
     found: list[FoundLine | FoundGroup]
 
     def lines(self) -> list[str]:
         lines = [
-            f"{counted(self.failed_attempts, 'failed attempt')} at {counted(self.tasks, 'task')} fit; "
+            f"{counted(self.attempts, _NOUNS[self.verdict])} at {counted(self.tasks, 'task')} fit; "
             f"{self.window('entries')}"
         ]
         if self.values:

@@ -10,6 +10,7 @@ from mcp_types import CallToolResult
 from pydantic import Field
 
 from inspector.mcp_server import reading
+from inspector.mcp_server.attempt_lists import LISTED_VALUES, Wanted, check_names, listed, refuse_telling
 from inspector.mcp_server.budget import answer
 from inspector.mcp_server.calling import Ctx, Offset, RunSlug, access_of, page_number, reads, window
 from inspector.mcp_server.failure_answers import (
@@ -22,7 +23,7 @@ from inspector.mcp_server.failure_answers import (
     WrongField,
 )
 from inspector.mcp_server.quoting import place_of, quote
-from inspector.mcp_server.refusals import must_evaluate, unknown, unknown_run
+from inspector.mcp_server.refusals import must_evaluate, unknown
 from runs.access import Access
 from runs.queries.failure_filters import FailureFilters, Grouping
 from runs.queries.failure_index import Facet
@@ -36,7 +37,6 @@ __all__ = ["find_attempts", "run_failures"]
 
 _SHOWN_COUNTS = 8
 _CLAIM = 160
-_LISTED_VALUES = 60
 
 
 class Sort(StrEnum):
@@ -125,6 +125,9 @@ def find_attempts(
     run: Annotated[str, Field(description="Slug of a run; empty: all runs.")] = "",
     domain: Annotated[str, Field(description="Exact name of a domain.")] = "",
     task: Annotated[str, Field(description="A task's uid.")] = "",
+    verdict: Annotated[Wanted, Field(description="Of which verdict. What went wrong only failed ones have.")] = (
+        Wanted.FAILED
+    ),
     words: Annotated[str, Field(description='Words and "phrases" that the transcript holds.')] = "",
     tool: Annotated[str, Field(description="A tool that was called.")] = "",
     erred: Annotated[str, Field(description="A tool that erred.")] = "",
@@ -147,10 +150,10 @@ def find_attempts(
     ] = None,
     offset: Offset = 0,
 ) -> Annotated[CallToolResult, FoundAttempts]:
-    """Searches the failed attempts of all runs by what went wrong and by words in their transcripts. Passed attempts
-    are not in it: attempt_outline lists the other repetitions of a task.
+    """Finds attempts of all runs: failed ones by what went wrong and by words in their transcripts, others by plain
+    facts. Without the scope `evaluate`: all by plain facts only.
 
-    When to call: to count or collect attempts like one you found. Names are exact; values_of='field' (or 'tool',
+    When to call: to get ids, or to count attempts like one you found. Names are exact; values_of='field' (or 'tool',
     'signature', 'domain' …) lists what there is. Next: attempt_outline(attempt).
     """
     access = access_of(ctx)
@@ -161,7 +164,15 @@ def find_attempts(
         Facet.LOOKED: _yes(looked_like_success), Facet.CLAIMED: _yes(claimed_success),
     }  # fmt: skip
     chosen = {facet: (value,) for facet, value in given.items() if value}
-    must_evaluate(access, "find_attempts", "run_report(run) and attempt_outline(attempt).")
+    if verdict is not Wanted.FAILED or not access.evaluates:
+        telling: dict[str, object] = {
+            "words": words.strip(), "signature": signature, "label": label, "effect": effect, "table": table,
+            "field": field, "rubric": rubric, "looked_like_success": looked_like_success is not None,
+            "claimed_success": claimed_success is not None, "group": group is not Grouping.NONE,
+            f"sort='{sort.value}'": sort is Sort.MOST_DIFFERENCES,
+        }  # fmt: skip
+        refuse_telling(access, [name for name, asked in telling.items() if asked], values_of)
+        return answer(listed(access, verdict, given, sort=sort.value, values_of=values_of, offset=offset))
     size = ROWS_PER_PAGE if group is Grouping.NONE else GROUPS_PER_PAGE
     filters = FailureFilters(
         chosen=chosen,
@@ -176,43 +187,33 @@ def find_attempts(
     part = window(page.page, offset, size, size)
     if group is Grouping.NONE:
         rows = [row for one in page.groups for row in one.rows]
-        found: list[FoundLine | FoundGroup] = [_line(access, row) for row in part.of(rows)]
+        found: list[FoundLine | FoundGroup] = [_line(row) for row in part.of(rows)]
     else:
         found = [_group(one) for one in part.of(page.groups)]
     made = FoundAttempts(
-        failed_attempts=page.total,
+        verdict=verdict.value,
+        attempts=page.total,
         tasks=page.tasks,
-        values=[] if values_of is None else _counts(page, values_of, _LISTED_VALUES),
+        values=[] if values_of is None else _counts(page, values_of, LISTED_VALUES),
         found=found,
         next=_following(page, found, given),
         **part.fields,
     )
     notes = []
     more = 0 if values_of is None else sum(len(one.choices) + one.more for one in page.facets if one.facet is values_of)
-    if more > _LISTED_VALUES:
-        notes.append(f"{more - _LISTED_VALUES:,} of {more:,} values. Other filters leave fewer.")
+    if more > LISTED_VALUES:
+        notes.append(f"{more - LISTED_VALUES:,} of {more:,} values. Other filters leave fewer.")
     if page.waiting and words:
         notes.append(f"{page.waiting:,} transcripts are not in the index yet, so words may be missed in them.")
     if not page.total:
-        _check(access, page, given)
+        check_names(access, given, lambda scope, facet: _names(access, scope, facet))
     return answer(made.noting(*notes))
 
 
-def _check(access: Access, page: FailurePage, given: Mapping[Facet, str]) -> None:
-    """Nothing was found. Where a value is one that no attempt has, that is what was wrong."""
-    run = given[Facet.RUN]
-    known = reading.slugs(access)
-    if run and run not in known:
-        raise unknown_run(run, known)
-    for facet, value in given.items():
-        if not value or facet is Facet.RUN or facet in {Facet.LOOKED, Facet.CLAIMED}:
-            continue
-        scope = {Facet.RUN: (run,)} if run else {}
-        alone = reading.failures_read(access, FailureFilters(chosen=scope, group=Grouping.NONE, whole=facet))
-        names = [choice.value for one in alone.facets if one.facet is facet for choice in one.choices]
-        if value not in names and names:
-            how = f"find_attempts(run={run!r}, values_of='{facet.value}') lists all that failed attempts have."
-            raise unknown(facet.value, value, names, how)
+def _names(access: Access, scope: Mapping[Facet, str], facet: Facet) -> list[str]:
+    chosen = {each: (value,) for each, value in scope.items() if value}
+    alone = reading.failures_read(access, FailureFilters(chosen=chosen, group=Grouping.NONE, whole=facet))
+    return [choice.value for one in alone.facets if one.facet is facet for choice in one.choices]
 
 
 def _following(page: FailurePage, found: list[FoundLine | FoundGroup], given: Mapping[Facet, str]) -> list[str]:
@@ -271,8 +272,8 @@ def _group(group: FailureGroup) -> FoundGroup:
     )
 
 
-def _line(access: Access, row: FailureRow) -> FoundLine:
-    first = row.effects[0] if row.effects and access.evaluates else None
+def _line(row: FailureRow) -> FoundLine:
+    first = row.effects[0] if row.effects else None
     claim = row.claim[:_CLAIM]
     return FoundLine(
         attempt=row.pk,
@@ -280,10 +281,11 @@ def _line(access: Access, row: FailureRow) -> FoundLine:
         task=row.uid,
         domain=row.domain,
         repetition=row.repetition,
-        signature=row.signature if access.evaluates else "",
+        verdict=Wanted.FAILED.value,
+        signature=row.signature,
         finish_reason=row.finish_reason,
         steps=row.steps,
-        differences=row.differences if access.evaluates else None,
+        differences=row.differences,
         first_difference=None
         if first is None
         else FoundDifference(

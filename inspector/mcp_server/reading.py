@@ -6,6 +6,7 @@ from django.http import Http404
 
 from inspector.mcp_server.refusals import no_attempt, unknown, unknown_run
 from runs.access import Access
+from runs.queries.attempt_list import AttemptFilters, AttemptListing, attempt_listing, values_among
 from runs.queries.attempt_structs import AttemptPage
 from runs.queries.attempt_viewed import ViewedAttempt, viewed_attempt
 from runs.queries.attempt_windows import StepWindow, attempt_window
@@ -20,8 +21,9 @@ from runs.queries.run_failures import RunFailures, run_failures
 from runs.queries.runs import RunFilters, RunList, RunPage, TaskFilters, run_list, run_page
 
 __all__ = [
-    "attempt_read", "board_read", "boards_read", "divergence_read", "failures_read", "pair_read", "run_failures_read",
-    "run_read", "runs_read", "slugs", "step_text_read", "viewed_read", "window_read",
+    "attempt_read", "board_read", "boards_read", "divergence_read", "failures_read", "listing_read", "pair_read",
+    "run_failures_read", "run_read", "runs_read", "slugs", "step_text_read", "values_read", "viewed_read",
+    "window_read",
 ]  # fmt: skip
 
 
@@ -62,6 +64,16 @@ def pair_read(access: Access, filters: PairFilters) -> ComparedRuns:
 
 def failures_read(access: Access, filters: FailureFilters) -> FailurePage:
     return failure_page(filters, access=access)
+
+
+def listing_read(
+    access: Access, filters: AttemptFilters, *, sort: str, descending: bool, offset: int, limit: int
+) -> AttemptListing:
+    return attempt_listing(filters, sort=sort, descending=descending, offset=offset, limit=limit, access=access)
+
+
+def values_read(access: Access, filters: AttemptFilters, of: str, *, most: int) -> list[tuple[str, int]]:
+    return values_among(filters, of, most=most, access=access)
 
 
 def attempt_read(access: Access, attempt: int, view: AttemptView) -> AttemptPage:

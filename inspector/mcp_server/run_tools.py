@@ -46,7 +46,8 @@ def list_runs(
     figures, compare_runs(base, candidate) for two.
     """
     filters = RunFilters(benchmark=benchmark, text=search.strip(), page=page_number(offset, RUNS_PER_PAGE))
-    found = reading.runs_read(access_of(ctx), filters)
+    access = access_of(ctx)
+    found = reading.runs_read(access, filters)
     part = window(found.page, offset, RUNS_PER_PAGE, _RUNS)
     runs = [
         run_answers.RunLine(
@@ -58,12 +59,19 @@ def list_runs(
         )
         for row in part.of(found.rows)
     ]
-    following = [f"run_failures(run={run.slug!r}) says why this run fails." for run in runs[:1]]
+    following = [_why(access, run.slug) for run in runs[:1]]
     if not found.stored:
         following = [
             "No run is stored yet. `uv run manage.py ingest FILE` reads a result file, `manage.py demo` an example."
         ]
     return answer(RunsAnswer(runs=runs, next=following, **part.fields))
+
+
+def _why(access: Access, run: str) -> str:
+    """What to call after the figures of a run."""
+    if access.evaluates:
+        return f"run_failures(run={run!r}) says why attempts failed."
+    return f"find_attempts(run={run!r}) lists the attempts that failed."
 
 
 @reads
@@ -87,7 +95,8 @@ def run_report(
         rule=errors,
         page=page_number(offset, TASKS_PER_PAGE),
     )
-    page = reading.run_read(access_of(ctx), run, filters)
+    access = access_of(ctx)
+    page = reading.run_read(access, run, filters)
     part = window(page.page, offset, TASKS_PER_PAGE, _TASKS)
     interval = page.figures.pass_at_1_uncertainty.bootstrap
     domains = [
@@ -112,10 +121,7 @@ def run_report(
             run_answers.TaskLine(task=row.uid, domain=row.domain, kind=row.kind.value, verdicts=row.verdicts[:40])
             for row in part.of(page.tasks)
         ],
-        next=[
-            f"run_failures(run={run!r}) says why attempts failed.",
-            f"find_attempts(run={run!r}, task=…) lists failures.",
-        ],
+        next=[_why(access, run), f"find_attempts(run={run!r}, task=…, verdict='any') lists the attempts at a task."],
         **part.fields,
     )
     return answer(report)
@@ -176,7 +182,9 @@ def _comparison(access: Access, found: ComparedRuns, offset: int) -> RunComparis
         tasks=[_compared(access, row) for row in part.of(found.rows)],
         next=[
             f"find_attempts(run={candidate!r}, task=…) lists the failures at a task.",
-            "first_divergence(attempt, other) shows where two attempts part.",
+            "first_divergence(attempt, other) shows where two attempts part."
+            if access.evaluates
+            else "attempt_steps(attempt) shows what an attempt did.",
         ],
         **part.fields,
     )

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.tools.base import Tool
 
 from inspector.mcp_server import attempt_tools, board_tools, divergence_tools, failure_tools, resources, run_tools
+from inspector.mcp_server.arguments import StrictTool
 from inspector.mcp_server.calling import READS
 
 __all__ = ["TOOLS", "make_server"]
@@ -41,12 +43,12 @@ TOOLS: tuple[tuple[str, Callable[..., Any]], ...] = (
 
 
 def make_server() -> MCPServer[Any]:
+    tools: list[Tool] = [
+        StrictTool.of(tool, title=title, annotations=READS, structured_output=True) for title, tool in TOOLS
+    ]
     server: MCPServer[Any] = MCPServer(
-        "twentyfold", title="Twentyfold", instructions=_INSTRUCTIONS, log_level="WARNING"
+        "twentyfold", title="Twentyfold", instructions=_INSTRUCTIONS, log_level="WARNING", tools=tools
     )
-    for title, tool in TOOLS:
-        server.add_tool(tool, title=title, annotations=READS, structured_output=True)
-        _refuse_unknown(server, tool.__name__)
     server.resource("twentyfold://attempts/{attempt}", name="attempt", title="Attempt", mime_type="text/plain")(
         resources.attempt_resource
     )
@@ -55,14 +57,3 @@ def make_server() -> MCPServer[Any]:
     )(resources.board_resource)
     server.prompt(name="diagnose_failures", title="Diagnose the failures of this run")(resources.diagnose)
     return server
-
-
-def _refuse_unknown(server: MCPServer[Any], name: str) -> None:
-    """An argument that a tool does not have is a mistake: a filter misspelt would quietly show everything. The SDK
-    passes such over."""
-    tool = server._tool_manager.get_tool(name)
-    assert tool is not None
-    model = tool.fn_metadata.arg_model
-    model.model_config["extra"] = "forbid"
-    model.model_rebuild(force=True)
-    tool.parameters["additionalProperties"] = False

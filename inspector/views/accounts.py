@@ -12,7 +12,15 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from inspector.access import access_of, admins_only
 from inspector.account_forms import ROLES, NewAccountForm, RoleForm
-from inspector.accounts import LastAdmin, change_role, close_account, give_password, make_account, open_account
+from inspector.accounts import (
+    GivenPassword,
+    LastAdmin,
+    change_role,
+    close_account,
+    give_password,
+    make_account,
+    open_account,
+)
 from inspector.http import HtmxHttpRequest, redirect_to, render_page
 from inspector.tokens import role_of
 from runs.access import Role
@@ -31,11 +39,11 @@ def index(request: HtmxHttpRequest) -> HttpResponse:
     if form.is_valid():
         name, role = form.cleaned_data["name"].strip(), Role(form.cleaned_data["role"])
         try:
-            user, password = make_account(name, role, access=access_of(request))
+            given = make_account(name, role, access=access_of(request))
         except ValidationError as error:
             form.add_error("name", " ".join(error.messages))
         else:
-            return _page(request, given=(user.get_username(), password), status=201)
+            return _page(request, given=given, status=201)
     return _page(request, form=form, status=422)
 
 
@@ -57,7 +65,7 @@ def change(request: HtmxHttpRequest, pk: int) -> HttpResponse:
             case "open":
                 open_account(user, access=access)
             case "password":
-                return _page(request, given=(user.get_username(), give_password(user, access=access)))
+                return _page(request, given=give_password(user, access=access))
     except LastAdmin as error:
         return _page(request, problem=str(error), status=409)
     return redirect_to(request, "accounts")
@@ -67,7 +75,7 @@ def _page(
     request: HtmxHttpRequest,
     *,
     form: NewAccountForm | None = None,
-    given: tuple[str, str] | None = None,
+    given: GivenPassword | None = None,
     problem: str = "",
     status: int = 200,
 ) -> HttpResponse:

@@ -17,8 +17,10 @@ __all__ = ["Reference", "reference", "reference_of"]
 class Parameter(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     place: str
-    """`path`, `query` or `header`."""
+    """`path`, `query`, `header` or `body`."""
     kind: str
+    """In words."""
+    several: bool
     required: bool
     description: str
     choices: list[str]
@@ -34,7 +36,13 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     parameters: list[Parameter]
     bodies: list[str]
     """Media types that it takes."""
+    fields: list[Parameter]
+    """Of the object that it takes as JSON."""
+    status: str
+    media: str
+    """Empty where nothing is given."""
     gives: str
+    """What that is of; empty where it is no struct."""
     example: str
 
     @property
@@ -86,6 +94,7 @@ def _operation(path: str, method: str, operation: dict[str, Any], components: di
     media = next(iter(contents), "")
     content: dict[str, Any] = contents.get(media, {})
     examples = content.get("examples", {})
+    bodies: dict[str, Any] = operation.get("requestBody", {}).get("content", {})
     return Operation(
         key=f"{operation['operationId']}-{method}",
         method=method.upper(),
@@ -93,8 +102,11 @@ def _operation(path: str, method: str, operation: dict[str, Any], components: di
         summary=operation["summary"],
         description=operation.get("description", ""),
         parameters=[_parameter(each, components) for each in operation["parameters"]],
-        bodies=list(operation.get("requestBody", {}).get("content", {})),
-        gives=f"{status} {media} {_named(content.get('schema', {}))}".strip(),
+        bodies=list(bodies),
+        fields=_fields(bodies.get("application/json", {}).get("schema", {}), components),
+        status=status,
+        media=media,
+        gives=_named(content.get("schema", {})),
         example=_pretty(examples["usual"]["value"]) if examples else "",
     )
 
@@ -103,26 +115,44 @@ def _pretty(value: Any) -> str:
     return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
 
 
+def _fields(schema: dict[str, Any], components: dict[str, Any]) -> list[Parameter]:
+    known = _component(schema, components)
+    required = known.get("required", ())
+    return [
+        _parameter({"name": name, "in": "body", "required": name in required, "schema": field}, components)
+        for name, field in known.get("properties", {}).items()
+    ]
+
+
+def _component(schema: dict[str, Any], components: dict[str, Any]) -> dict[str, Any]:
+    if "$ref" not in schema:
+        return schema
+    found: dict[str, Any] = components[schema["$ref"].rpartition("/")[2]]
+    return found
+
+
+_KINDS = {"string": "text", "integer": "whole number", "boolean": "true or false"}
+
+
 def _parameter(parameter: dict[str, Any], components: dict[str, Any]) -> Parameter:
     schema = parameter["schema"]
     inner = schema.get("items") or next(
         (each for each in schema.get("anyOf", ()) if each.get("type") != "null"), schema
     )
-    several = "items" in schema
     for each in (inner, *inner.get("allOf", ())):
         if "$ref" in each:
-            inner = components[each["$ref"].rpartition("/")[2]]
+            inner = _component(each, components)
     kind = str(inner.get("type", "text"))
-    choices = [str(choice) for choice in inner.get("enum", ())]
     default = schema.get("default")
     return Parameter(
         name=parameter["name"],
         place=parameter["in"],
-        kind=f"{kind}, several" if several else kind,
+        kind=_KINDS.get(kind, kind),
+        several="items" in schema,
         required=parameter["required"],
-        description=parameter.get("description", ""),
-        choices=choices,
-        default="" if default in (None, [], "") else str(default),
+        description=parameter.get("description", "") or schema.get("description", ""),
+        choices=[str(choice) for choice in inner.get("enum", ())],
+        default="" if default in (None, [], "", {}) else str(default),
     )
 
 

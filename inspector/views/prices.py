@@ -93,7 +93,7 @@ def edit(request: HtmxHttpRequest, slug: str) -> HttpResponse:
                     slug,
                     read.prices,
                     based_on=int(based_on) if based_on.isascii() and based_on.isdecimal() else newest.version,
-                    note=request.POST.get("note", "").strip()[:2000] or note,
+                    note=about.cleaned_data["note"] or note,
                 )
             except PriceError as error:
                 problems = [str(error)]

@@ -1,15 +1,32 @@
-"""Attempts of any verdict as a list, cut by id, and as a stream of all that fit."""
+"""Attempts of any verdict as a list, cut by id or in an order, and as a stream of all that fit."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import msgspec
-from django.db.models import Q, QuerySet
+from django.db.models import Count, F, Q, QuerySet
+from django.db.models.expressions import Expression, OrderBy
 
+from runs.access import Access
 from runs.models import Attempt
+from runs.querysets import visible_attempts
 
-__all__ = ["AttemptFilters", "attempts_behind", "attempts_fitting", "count_of", "stream"]
+__all__ = [
+    "SORTS", "VALUES", "AttemptFilters", "AttemptListing", "attempt_listing", "attempts_behind", "attempts_fitting",
+    "count_of", "stream", "values_among",
+]  # fmt: skip
+
+SORTS: dict[str, F | Expression] = {
+    "task": F("task__uid"), "steps": F("steps"), "tool_errors": F("tool_errors"), "duration": F("duration"),
+    "tokens": F("input_tokens") + F("output_tokens"),
+}  # fmt: skip
+"""What a listing can be put in order by. All of it is told by the trace, nothing by the required state."""
+VALUES = {
+    "run": "run__slug", "domain": "task__domain", "task": "task__uid", "model": "run__model",
+    "finish": "finish_reason", "tool": "tools__name", "erred": "tools__name",
+}  # fmt: skip
+"""Of what the values can be counted → where they are."""
 
 _READ_AT_ONCE = 50
 """Traces in memory while rows are streamed: each may be large."""
@@ -30,6 +47,8 @@ class AttemptFilters(msgspec.Struct, frozen=True, kw_only=True):
     labels: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
     """Called at least once."""
+    erring: tuple[str, ...] = ()
+    """Tools that erred at least once."""
     error_classes: tuple[str, ...] = ()
     finish_reasons: tuple[str, ...] = ()
     repetition: int | None = None
@@ -55,6 +74,8 @@ def attempts_fitting(filters: AttemptFilters, seen: Q | None = None) -> QuerySet
         found = found.filter(labels__label__in=filters.labels).distinct()
     if filters.tools:
         found = found.filter(tools__name__in=filters.tools).distinct()
+    if filters.erring:
+        found = found.filter(tools__name__in=filters.erring, tools__errors__gt=0).distinct()
     if filters.benchmark:
         found = found.filter(run__benchmark__name=filters.benchmark)
     if filters.repetition is not None:
@@ -62,6 +83,35 @@ def attempts_fitting(filters: AttemptFilters, seen: Q | None = None) -> QuerySet
     if not filters.replaced:
         found = found.filter(current=True)
     return found.select_related("run__benchmark", "task").order_by("pk")
+
+
+class AttemptListing(msgspec.Struct, frozen=True, kw_only=True):
+    attempts: list[Attempt]
+    """With run and task."""
+    total: int
+    tasks: int
+    """That all which fit are at."""
+
+
+def attempt_listing(
+    filters: AttemptFilters, *, sort: str, descending: bool, offset: int, limit: int, access: Access
+) -> AttemptListing:
+    """Attempts that fit, in an order of `SORTS`: what is not known comes last, then repetition and id decide. Two
+    queries."""
+    found = attempts_fitting(filters, visible_attempts(access))
+    order = OrderBy(SORTS[sort], descending=descending, nulls_last=True)
+    counts = found.order_by().aggregate(total=Count("pk", distinct=True), tasks=Count("task", distinct=True))
+    rows = list(found.order_by(order, "repetition", "pk")[offset : offset + limit]) if offset < counts["total"] else []
+    return AttemptListing(attempts=rows, **counts)
+
+
+def values_among(filters: AttemptFilters, of: str, *, most: int, access: Access) -> list[tuple[str, int]]:
+    """Values of one of `VALUES` with the attempts that have each, the most first; at most `most`. One query."""
+    found = attempts_fitting(filters, visible_attempts(access)).order_by()
+    if of == "erred":
+        found = found.filter(tools__errors__gt=0)
+    counted = found.values_list(VALUES[of]).annotate(n=Count("pk", distinct=True)).order_by("-n", VALUES[of])
+    return [(value, count) for value, count in counted[:most] if value is not None]
 
 
 def attempts_behind(found: QuerySet[Attempt], after: int, limit: int) -> list[Attempt]:

@@ -187,3 +187,16 @@ def test_hostile_names_are_text_on_every_page(ada: Page, visit: Visit, barriers:
         page.goto(path)
         assert page.locator("img[src='x'], main script:not([type='application/json'])").count() == 0, name
         assert barriers(page) == [], name
+
+
+@pytest.mark.parametrize("path", ["/account/", "/accounts/", "/audit/"])
+def test_tables_of_accounts_are_read_without_scrolling_sideways(ada: Page, visit: Visit, path: str) -> None:
+    """Narrow, each cell stands below the other with the name of its column, however long what is in it."""
+    page = visit(path, width=390, like=ada)
+    table = page.get_by_role("region").or_(page.get_by_role("group")).locator("table.stacks").first
+    assert table.evaluate("table => [table.scrollWidth, table.parentElement.scrollWidth]") == [364, 364]
+    cell = table.locator("td[data-label]").first
+    label = cell.get_attribute("data-label")
+    assert cell.evaluate("cell => getComputedStyle(cell, '::before').content") == f'"{label}"'
+    wide = visit(path, width=1440, like=ada).locator("table.stacks td[data-label]").first
+    assert wide.evaluate("cell => getComputedStyle(cell).display") == "table-cell"

@@ -34,6 +34,21 @@ def test_an_operation_is_tried_and_another_one_changes_something(
     assert barriers(page) == []
 
 
+def test_an_operation_says_what_it_takes(open_page: Open) -> None:
+    page = open_page("/api/v1/docs#runs_create-post")
+    body = page.locator("#runs_create-post .api-keys")
+    expect(body.locator("dt")).to_have_text(
+        ["model", "benchmark", "repetitions", "slug", "provider", "note", "private", "parameters"]
+    )
+    expect(body.locator("dd").first).to_have_text("text, required. The model's name.")
+    # Nothing is said twice, and code is code.
+    listed = open_page("/api/v1/docs#attempts_index-get").locator("#attempts_index-get")
+    expect(listed.locator(".prose")).to_have_count(0)
+    expect(listed.locator("summary code").last).to_have_text("/failures")
+    verdict = listed.locator(".api-field:has(#attempts_index-get-verdict)")
+    expect(verdict).to_contain_text("One or several of passed, failed, error.")
+
+
 @pytest.mark.parametrize(("width", "dark"), [(390, True), (1440, False)])
 def test_the_page_is_as_wide_as_the_screen(open_page: Open, width: int, dark: bool) -> None:
     page = open_page("/api/v1/docs#attempts_steps-get", width=width, dark=dark)

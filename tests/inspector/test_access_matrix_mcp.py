@@ -2,7 +2,7 @@
 
 And no answer has what its reader must not see.
 
-A new tool needs a row there, and arguments in `calls`.
+A new tool needs a row there, and arguments in `calls`. A row may name an argument that changes who is answered.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from inspector.mcp_server.endpoint import McpBeside
 from inspector.mcp_server.server import TOOLS, make_server
 from inspector.tokens import make_token
 from runs.access import Access, Scope
+from runs.signatures import Signature
 from tests.inspector.access_scene import HIDDEN, SECRET, Scene, make_scene
 from tests.inspector.access_tables import rows_of
 from tests.inspector.mcp_server.asking import ask
@@ -89,7 +90,16 @@ def calls(scene: Scene, name: str, *, theirs: bool) -> list[Mapping[str, Any]]:
         "run_report": [{"run": run}],
         "compare_runs": [{"base": run, "candidate": "desk-oak"}, {"base": "desk-oak", "candidate": run}],
         "run_failures": [{"run": run}],
-        "find_attempts": [{"run": run}, {"run": run, "group": "same"}, {"run": run, "values_of": "field"}],
+        "find_attempts": [
+            {"run": run},
+            {"run": run, "values_of": "task"},
+            *({"run": run, "verdict": v} for v in ("any", "error")),
+        ],
+        "find_attempts(signature)": [{"run": run, "signature": Signature.TOOL_USAGE.value}],
+        "find_attempts(field)": [{"run": run, "field": "rentals.status"}],
+        "find_attempts(group)": [{"run": run, "group": "same"}],
+        "find_attempts(words)": [{"run": run, "words": "done"}],
+        "find_attempts(values_of)": [{"run": run, "values_of": "field"}],
         "attempt_outline": each,
         "attempt_steps": [{"attempt": pk, "characters": 4000} for pk in attempts],
         "attempt_text": [{"attempt": pk, "step": 1, "part": "text"} for pk in attempts],
@@ -104,7 +114,15 @@ def calls(scene: Scene, name: str, *, theirs: bool) -> list[Mapping[str, Any]]:
 EVERYWHERE: dict[str, list[Mapping[str, Any]]] = {
     "list_runs": [{"search": "secret"}],
     "run_report": [{"run": "secret-bench"}],
-    "find_attempts": [{}, {"group": "same"}, {"words": "secret"}, *({"values_of": facet} for facet in ("run", "task"))],
+    "find_attempts": [
+        {},
+        {"group": "same"},
+        {"words": "secret"},
+        *({"values_of": facet} for facet in ("run", "task", "model")),
+        {"verdict": "any"},
+        {"verdict": "any", "values_of": "run"},
+        {"verdict": "any", "task": "secret-task"},
+    ],
     "leaderboard": [{}],
 }
 """What else tools are asked: lists, and names that are nearly those of something else."""
@@ -122,7 +140,7 @@ def outcome(scene: Scene, name: str, who: Access, arguments: Mapping[str, Any]) 
             return "open", RESOURCES[name].__wrapped__(context, **arguments)  # type: ignore[attr-defined]
         if name == PROMPT:
             return "open", resources.diagnose(**arguments)
-        answer = ask({tool.__name__: tool for _, tool in TOOLS}[name], who, **arguments)
+        answer = ask({tool.__name__: tool for _, tool in TOOLS}[name.partition("(")[0]], who, **arguments)
     except (ToolError, ResourceNotFoundError) as error:
         return next(word for start, word in _WORDS.items() if start in str(error)), str(error)
     except PermissionDenied as error:
@@ -146,7 +164,7 @@ def test_every_tool_is_in_the_table_and_every_row_is_one() -> None:
     known = {tool.name for tool in server._tool_manager.list_tools()}
     known |= {str(template.uri_template) for template in server._resource_manager.list_templates()}
     known |= {prompt.name for prompt in server._prompt_manager.list_prompts()}
-    assert set(rows) == known
+    assert {name.partition("(")[0] for name in rows} == known
     assert len(rows) == len(list(table()))
     assert {cell for cells in rows.values() for cell in cells.values()} == ANSWERS
     assert {column for cells in rows.values() for column in cells} == set(READERS)

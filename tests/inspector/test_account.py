@@ -12,7 +12,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 
 from inspector.audit import Action, note
 from inspector.models import Account, ApiToken, AuditEntry
-from inspector.tokens import find_token
+from inspector.tokens import find_token, make_token, revoke_token
 from runs.access import EVERYTHING, Role
 from tests.inspector.server_mode import PASSWORD, make_account, turn_login_on
 
@@ -152,11 +152,43 @@ def test_the_last_admin_stays(ada: User, vera: User, sent: dict[str, str]) -> No
     assert (ada.is_active, ada.account.role, AuditEntry.objects.count()) == (True, "admin", 0)
 
 
-def test_a_new_password_by_an_admin_logs_out(ada: User, vera: User) -> None:
-    client = browser(vera)
-    answer = browser(ada).post(f"/accounts/{vera.pk}/", {"do": "password"})
-    assert "given-password" in answer.content.decode()
-    assert (client.get("/").status_code, Account.objects.get(user=vera).password_is_new) == (303, True)
+def test_a_new_password_by_an_admin_takes_the_account_back(ada: User, vera: User) -> None:
+    """Whoever had it has it no more: neither by a session nor by a token."""
+    clients, admin = [browser(vera), browser(vera)], browser(ada)
+    revoked = make_token(vera, "old").token
+    revoke_token(revoked)
+    revoked.refresh_from_db()
+    texts, own = [make_token(vera, name).text for name in ("ci", "nightly", "laptop")], make_token(ada, "ci").text
+    answer = admin.post(f"/accounts/{vera.pk}/", {"do": "password"})
+    page = " ".join(answer.content.decode().split())
+    assert "given-password" in page
+    assert "2 sessions of the account ended, and 3 tokens of it were revoked." in page
+    assert "its sessions end and its tokens are revoked" in page
+    assert [client.get("/").status_code for client in clients] == [303, 303]
+    assert Account.objects.get(user=vera).password_is_new
+    assert [find_token(text) for text in texts] == [None] * 3
+    assert [
+        Client(headers={"Authorization": f"Bearer {text}"}).get("/api/v1/access").status_code for text in [*texts, own]
+    ] == [401, 401, 401, 200]
+    # What was revoked before keeps its day, and the admin their own.
+    assert ApiToken.objects.get(pk=revoked.pk).revoked_at == revoked.revoked_at
+    assert admin.get("/accounts/").status_code == 200
+    entry = AuditEntry.objects.get()
+    assert (entry.who, entry.action, entry.about, entry.details) == (
+        "ada", "password", "vera", "a new one, to be used once; sessions ended: 2; tokens revoked: 3",
+    )  # fmt: skip
+
+
+def test_ones_own_new_password_leaves_the_tokens_and_says_so(vera: User) -> None:
+    client, token = browser(vera), make_token(vera, "ci").text
+    page = " ".join(client.get("/account/").content.decode().split())
+    assert "Tokens stay: revoke above those that somebody else may have." in page
+    assert "Sign out everywhere" in page
+    sent = {"old_password": PASSWORD, "new_password1": OTHER, "new_password2": OTHER}
+    assert client.post("/account/password/", sent).status_code == 303
+    assert find_token(token) is not None
+    assert client.post("/account/sign-out/").status_code == 303
+    assert find_token(token) is not None
 
 
 def test_a_failed_login_keeps_no_name_that_no_account_has(vera: User) -> None:

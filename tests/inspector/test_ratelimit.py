@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.test import RequestFactory
 from pytest_django import Settings
 
 from inspector.ratelimit import Buckets, Turn, take_turn
@@ -19,38 +18,40 @@ def test_a_bucket_empties_and_fills_up_again() -> None:
     clock = Clock()
     buckets = Buckets(clock)
     assert [buckets.take("a", 3) for _ in range(4)] == [
-        Turn(True, 3, 2, 0),
-        Turn(True, 3, 1, 0),
-        Turn(True, 3, 0, 0),
-        Turn(False, 3, 0, 20),
+        Turn(True, 3, 2, 0, 20),
+        Turn(True, 3, 1, 0, 40),
+        Turn(True, 3, 0, 0, 60),
+        Turn(False, 3, 0, 20, 60),
     ]
     assert buckets.take("b", 3).allowed
     clock.now += 19
-    assert buckets.take("a", 3) == Turn(False, 3, 0, 1)
+    assert buckets.take("a", 3) == Turn(False, 3, 0, 1, 41)
     clock.now += 1
-    assert buckets.take("a", 3) == Turn(True, 3, 0, 0)
+    assert buckets.take("a", 3) == Turn(True, 3, 0, 0, 60)
     clock.now += 3600
-    assert buckets.take("a", 3) == Turn(True, 3, 2, 0)
+    assert buckets.take("a", 3) == Turn(True, 3, 2, 0, 20)
 
 
 def test_what_is_refused_says_when_to_come_again() -> None:
-    refused = Turn(False, 600, 0, 1)
+    refused = Turn(False, 600, 0, 1, 60)
     assert refused.sentence == "More than 600 requests a minute came from here. Send the next one in 1 second."
-    assert refused.headers == {"RateLimit-Limit": "600", "RateLimit-Remaining": "0", "Retry-After": "1"}
-    assert Turn(True, 600, 599, 0).headers == {"RateLimit-Limit": "600", "RateLimit-Remaining": "599"}
+    assert refused.headers == {
+        "RateLimit-Limit": "600", "RateLimit-Remaining": "0", "RateLimit-Reset": "60", "Retry-After": "1",
+    }  # fmt: skip
+    assert Turn(True, 600, 599, 0, 1).headers == {
+        "RateLimit-Limit": "600", "RateLimit-Remaining": "599", "RateLimit-Reset": "1",
+    }  # fmt: skip
 
 
 def test_tokens_and_addresses_have_buckets_of_their_own(settings: Settings) -> None:
     settings.API_RATE = 1
-    requests = [
-        RequestFactory(REMOTE_ADDR=address).get("/", headers=headers)
-        for address in ("192.0.2.1", "192.0.2.2")
-        for headers in ({}, {"Authorization": f"Bearer tf_{address}"})
-    ]
-    assert [take_turn(request).allowed for request in requests] == [True] * 4
-    assert [take_turn(request).allowed for request in requests] == [False] * 4
+    senders = [(header, address) for address in ("192.0.2.1", "192.0.2.2") for header in ("", f"Bearer tf_{address}")]
+    assert [take_turn(*sender).allowed for sender in senders] == [True] * 4
+    assert [take_turn(*sender).allowed for sender in senders] == [False] * 4
+    # A token is known wherever it is sent from, and however its header is written.
+    assert not take_turn("bearer  tf_192.0.2.1 ", "192.0.2.3").allowed
     settings.API_RATE = 0
-    assert take_turn(requests[0]) == Turn(True, 0, 0, 0)
+    assert take_turn(*senders[0]) == Turn(True, 0, 0, 0, 0)
 
 
 def test_only_the_last_senders_are_known() -> None:

@@ -10,6 +10,7 @@ from django.core.management import CommandError, call_command
 
 from runs.access import EVERYTHING
 from runs.models import Attempt, Note
+from runs.naming import UNSTORABLE
 from runs.notes import FiledNote, Imported, NotesError, add_note, exported, import_notes, known_labels
 from runs.queries.notes import notes_of
 from tests.stored import outcomes, store
@@ -30,9 +31,9 @@ def write(attempt: Attempt, **changes: Any) -> Note:
 
 def test_a_note_keeps_what_was_written(attempt: Attempt) -> None:
     write(attempt, step=3, label="  wrong   policy ", text=" one\r\ntwo\n", author=" Ada  W. ")
-    write(attempt, text="on the whole\0<b>")
+    write(attempt, text="on the whole<b>")
     rows = [(row.step, row.label, row.text, row.author) for row in notes_of(attempt.pk, access=EVERYTHING)]
-    assert rows == [(None, "", "on the whole\ufffd<b>", ""), (3, "wrong policy", "one\ntwo", "Ada W.")]
+    assert rows == [(None, "", "on the whole<b>", ""), (3, "wrong policy", "one\ntwo", "Ada W.")]
     assert known_labels(access=EVERYTHING) == ["wrong policy"]
 
 
@@ -42,6 +43,9 @@ def test_a_note_keeps_what_was_written(attempt: Attempt) -> None:
         ({"text": " \n"}, "The note says nothing. Give a comment or a label."),
         ({"label": "x" * 61}, "The label has 61 characters, and 60 are the most."),
         ({"text": "x" * 10_001}, "The comment has 10,001 characters, and 10,000 are the most."),
+        ({"text": "a\0b"}, f"The comment {UNSTORABLE}"),
+        ({"label": "a\0"}, f"The label {UNSTORABLE}"),
+        ({"text": "x", "author": "\ud800"}, f"The author's name {UNSTORABLE}"),
         ({"label": "x", "step": 0}, "The attempt has no step 0: it has 6, counted from 1."),
         ({"label": "x", "step": 7}, "The attempt has no step 7: it has 6, counted from 1."),
     ],

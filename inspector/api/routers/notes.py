@@ -10,7 +10,7 @@ from ninja import Field, Query, Router
 from inspector.api.answers import json_answer
 from inspector.api.auth import access, needs
 from inspector.api.bodies import WHOLE, Body
-from inspector.api.errors import Problem, not_found
+from inspector.api.errors import Problem, bad_field, not_found
 from inspector.api.operations import AttemptId, Id, Listing, operation, reads_list
 from inspector.api.pagination import InPages, Items, Slice, cut
 from inspector.api.plain import plain
@@ -66,6 +66,8 @@ def add(request: HttpRequest, attempt_id: AttemptId, note: NewNote) -> HttpRespo
     try:
         made = add_note(attempt, step=note.step, label=note.label, text=note.text, author=who.name or note.author)
     except NotesError as error:
+        if error.field:
+            raise bad_field(error.field, str(error), place="body") from None
         raise Problem(409, str(error)) from None
     row = next(row for row in notes_of(attempt.pk, access=who) if row.pk == made.pk)
     return json_answer(request, plain(row), 201)

@@ -8,7 +8,7 @@ from ninja import Field, Query, Router
 
 from inspector.api.answers import json_answer
 from inspector.api.auth import access, needs
-from inspector.api.bodies import Body, Repetitions
+from inspector.api.bodies import Body, Name, Repetitions, SaidName
 from inspector.api.operations import Listing, Sparse, operation, reads, reads_list
 from inspector.api.pagination import InPages, Slice, cut
 from inspector.api.plain import plain
@@ -202,11 +202,11 @@ def task(request: HttpRequest, slug: str, uid: str, query: Query[PageQuery]) -> 
 class NewRunBody(Body):
     """What is said about a run before its first attempt."""
 
-    model: str = Field(description="The model's name.", min_length=1, max_length=200)
-    benchmark: str = Field(description="The benchmark's name.", min_length=1, max_length=200)
+    model: SaidName = Field(description="The model's name.")
+    benchmark: SaidName = Field(description="The benchmark's name.")
     repetitions: Repetitions | None = Field(None, description="k; without it the highest repetition + 1.")
     slug: str = Field("", description="Its name in addresses.", max_length=200, pattern="^[-a-zA-Z0-9_]*$")
-    provider: str = Field("", max_length=200)
+    provider: Name = ""
     note: str = Field("", max_length=10_000)
     private: bool = Field(False, description="Only its owner and admins see it.")
     parameters: dict[str, str] = Field({}, description="What the model was run with.", max_length=100)

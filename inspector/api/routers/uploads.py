@@ -16,7 +16,7 @@ from ninja import Path as PathParameter
 
 from inspector.api.answers import json_answer, one
 from inspector.api.auth import access, needs, refuse_forged
-from inspector.api.bodies import Body, Repetitions
+from inspector.api.bodies import Body, Name, Repetitions
 from inspector.api.errors import Problem, not_found
 from inspector.api.operations import Listing, Sparse, operation, reads, reads_list
 from inspector.api.pagination import Items, Slice, cut
@@ -44,7 +44,6 @@ Key = Annotated[
 Digest = Annotated[
     str, PathParameter(pattern=r"^[0-9a-f]{64}$", description="The SHA-256 of the whole file, in lower-case hex.")
 ]
-Name = Annotated[str, Field(max_length=200)]
 
 
 class Said(Schema):

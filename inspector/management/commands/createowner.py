@@ -53,7 +53,7 @@ class Command(BaseCommand):
         self.stdout.write(
             f"The account {name!r} was made."
             if is_new
-            else f"The account {name!r} has its new password. Where it was logged in, it is not any more."
+            else f"The account {name!r} has its new password. It is logged out everywhere, and its tokens stay."
         )
         if not settings.AUTH_REQUIRED:
             self.stdout.write("It is asked for once TWENTYFOLD_AUTH=required is set.")

@@ -119,6 +119,40 @@ def test_who_does_not_evaluate_gets_nothing_that_the_required_state_tells(
             assert f'"{name}"' not in text, (path, name)
 
 
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("/attempts", "signature"),
+        ("/runs/{run}/attempts", "differences"),
+        ("/runs/{run}/tasks", "differences"),
+        ("/tasks/desk.py:test_2", "mistakes"),
+        ("/attempts/{attempt}", "evidence"),
+        ("/attempts/{attempt}/steps", "effects"),
+        ("/attempts/{attempt}/states", "same"),
+        ("/compare/tasks?base={run}&candidate={other}", "changes"),
+        ("/search?q=mixer", "records"),
+    ],
+)
+def test_a_field_that_the_sender_does_not_get_is_refused_by_its_name(
+    client: Client, birch: Run, alder: Run, monkeypatch: pytest.MonkeyPatch, path: str, name: str
+) -> None:
+    """Left out in silence, the answer would look like one that has nothing to say."""
+    pk = Attempt.objects.filter(run=birch, verdict="failed")[0].pk
+    address = "/api/v1" + path.format(run=birch.slug, other=alder.slug, attempt=pk)
+    address += ("&" if "?" in address else "?") + "fields="
+    assert client.get(address + name).status_code == 200
+    may(monkeypatch, Access(user=1, name="vera"))
+    refused = client.get(address + name)
+    assert (refused.status_code, refused["Content-Type"]) == (403, "application/problem+json")
+    problem = refused.json()
+    assert [(error["field"], error["place"]) for error in problem["errors"]] == [("fields", "query")]
+    assert problem["detail"] == (
+        f"fields: {name} shows what the required state tells. It needs the role evaluator, and a token with the scope "
+        "evaluate. Leave it out."
+    )
+    assert client.get(address + "nope").status_code == 422
+
+
 def test_evaluators_find_those_names(client: Client, birch: Run) -> None:
     """Else the test before would find nothing, whatever is sent."""
     pk = Attempt.objects.filter(run=birch, verdict="failed")[0].pk

@@ -7,10 +7,13 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.test import Client
+from django.test import Client, RequestFactory
 from pytest_django import Settings
 
+from inspector.api.auth import Sender
+from inspector.api.errors import Problem
 from inspector.models import Account, ApiToken
+from inspector.receiving import STATE
 from inspector.tokens import make_token
 from runs.access import Role, Scope
 from runs.models import Run
@@ -39,18 +42,59 @@ def test_who_asks_too_often_is_told_when_to_come_again(settings: Settings) -> No
     settings.API_RATE = 2
     vera = make_account("vera", Role.VIEWER)
     busy, other = program(vera), program(vera)
-    assert [busy.get("/api/v1/access").status_code for _ in range(2)] == [200, 200]
+    allowed = [busy.get("/api/v1/access") for _ in range(2)]
+    assert [(each.status_code, *limits(each)) for each in allowed] == [(200, 2, 1, 30), (200, 2, 0, 60)]
+    assert "Retry-After" not in allowed[1]
     refused = busy.get("/api/v1/runs")
     assert (refused.status_code, refused["Content-Type"], refused["Cache-Control"]) == (
         429, "application/problem+json", "no-store",
     )  # fmt: skip
-    assert (refused["RateLimit-Limit"], refused["RateLimit-Remaining"]) == ("2", "0")
+    assert limits(refused) == (2, 0, 60)
     # Two a minute: the next turn is there in half a minute.
     assert 25 <= int(refused["Retry-After"]) <= 30
     problem = refused.json()
     assert (problem["status"], problem["title"]) == (429, "Too Many Requests")
     assert problem["detail"].startswith("More than 2 requests a minute came from here. Send the next one in ")
     assert other.get("/api/v1/runs").status_code == 200
+
+
+def test_every_answer_that_counts_says_how_many_are_left(settings: Settings) -> None:
+    settings.API_RATE = 600
+    eve = program(make_account("eve", Role.EVALUATOR), Scope.EVALUATE)
+    etag = eve.get("/api/v1/runs")["ETag"]
+    answers = [
+        eve.get("/api/v1/runs", headers={"If-None-Match": etag}),
+        eve.get("/api/v1/runs/none"),
+        eve.get("/api/v1/runs?nope=1"),
+        eve.post("/api/v1/runs", {"model": "m", "benchmark": "b"}, content_type="application/json"),
+        eve.head("/api/v1/runs"),
+    ]
+    assert [answer.status_code for answer in answers] == [304, 404, 422, 403, 200]
+    assert [limits(answer)[:2] for answer in answers] == [(600, left) for left in range(598, 593, -1)]
+    # What is no operation is not counted.
+    assert [name for name in eve.get("/api/v1/nothing").headers if name.startswith("RateLimit")] == []
+    settings.API_RATE = 0
+    assert [name for name in eve.get("/api/v1/runs").headers if name.startswith("RateLimit")] == []
+
+
+def test_a_file_that_is_asked_about_before_it_is_taken_is_one_request(settings: Settings) -> None:
+    settings.API_RATE = 2
+    sent: dict[str, Any] = {}
+    told = []
+    for method, state in (("HEAD", sent), ("PUT", sent), ("GET", None), ("GET", None)):
+        request = RequestFactory(REMOTE_ADDR="192.0.2.63").generic(method, f"/api/v1/uploads/{'0' * 64}")
+        request.scope = {} if state is None else {STATE: state}  # type: ignore[attr-defined]  # as under a server
+        with pytest.raises(Problem) as refused:
+            Sender()(request)
+        told.append(refused.value.status)
+    # Nobody is logged in; the last one is the third request.
+    assert told == [401, 401, 401, 429]
+
+
+def limits(answer: Any) -> tuple[int, ...]:
+    """Limit, remaining, and reset in tens of seconds: some time passes between two requests."""
+    limit, left, reset = (int(answer[f"RateLimit-{name}"]) for name in ("Limit", "Remaining", "Reset"))
+    return limit, left, round(reset, -1)
 
 
 def test_tries_without_a_token_are_counted_by_address(settings: Settings) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 
 import pytest
+from mcp_types import JSONRPCError, jsonrpc_message_adapter
 from pytest_django import Settings
 
 from inspector.layers import Message, Receive, Scope, Send
 from inspector.mcp_server import auth
 from inspector.mcp_server.auth import SCOPE_KEY, access_of_request
 from inspector.mcp_server.endpoint import McpBeside, refusal
+from inspector.ratelimit import take_turn
 from runs.access import EVERYTHING, Access
 from tests.inspector.test_asgi import answer_to, parts
 
@@ -63,6 +65,52 @@ def test_a_token_tells_who_asks_in_server_mode(
         sent = asked(beside, authorization=header)
         assert (sent[0]["status"], json.loads(sent[1]["body"])["error"]) == (401, "invalid_token")
         assert dict(sent[0]["headers"])[b"www-authenticate"] == b'Bearer error="invalid_token"'
+
+
+def test_who_asks_too_often_is_told_so_in_the_protocols_words(
+    beside: McpBeside, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.AUTH_REQUIRED, settings.API_RATE = True, 2
+    looked_up: list[str] = []
+
+    def look_up(text: str) -> Access:
+        looked_up.append(text)
+        return VERA
+
+    monkeypatch.setattr(auth, "access_of_token", look_up)
+    busy, other = "Bearer of the busy", "Bearer of another"
+    allowed = [asked(beside, authorization=busy)[0] for _ in range(2)]
+    left = [dict(answer["headers"])[b"ratelimit-remaining"] for answer in allowed]
+    assert ([answer["status"] for answer in allowed], left) == ([200, 200], [b"1", b"0"])
+    refused, content = asked(beside, authorization=busy)
+    headers = dict(refused["headers"])
+    assert (refused["status"], headers[b"content-type"]) == (429, b"application/json")
+    wait = int(headers[b"retry-after"])
+    assert (25 <= wait <= 30, headers[b"ratelimit-limit"], headers[b"ratelimit-remaining"]) == (True, b"2", b"0")
+    message = jsonrpc_message_adapter.validate_json(content["body"], by_name=False)
+    assert isinstance(message, JSONRPCError)
+    assert (message.id, message.error.data) == (None, {"limit": 2, "retry_after": wait})
+    assert message.error.message == (
+        f"More than 2 requests a minute came from here. Send the next one in {wait} seconds."
+    )
+    assert asked(beside, authorization=other)[0]["status"] == 200
+    # Nobody is looked up who is refused.
+    assert looked_up == ["of the busy", "of the busy", "of another"]
+
+
+def test_the_rest_api_and_mcp_take_from_one_bucket(
+    beside: McpBeside, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.AUTH_REQUIRED, settings.API_RATE = True, 2
+    monkeypatch.setattr(auth, "access_of_token", {"shared": VERA}.get)
+    assert take_turn("Bearer shared", "192.0.2.71").allowed
+    assert [asked(beside, authorization="Bearer shared")[0]["status"] for _ in range(2)] == [200, 429]
+
+
+def test_without_login_nobody_is_counted(beside: McpBeside, settings: Settings) -> None:
+    settings.API_RATE = 1
+    answers = [asked(beside)[0] for _ in range(3)]
+    assert [(answer["status"], answer["headers"]) for answer in answers] == [(200, [])] * 3
 
 
 def test_without_login_a_token_is_not_looked_at(beside: McpBeside) -> None:
