@@ -25,6 +25,7 @@ from runs.records import (
     Problem,
     ProblemKind,
     SaidRow,
+    StateSource,
     StepKind,
     Verdict,
 )
@@ -129,7 +130,7 @@ def prepare(
         quoting, masked=secrets, masked_by=CURRENT, masked_at_ingest=mask or gone is not None
     )
     # Columns are for lists and filters: what is in them is always shown. The graded row itself stays as it is.
-    shown = _Shown(bool(found))
+    shown = _Shown(bool(found), recorded=graded.state_source is StateSource.RECORDED)
     dictionary = None if dictionaries is None else dictionaries.of(record.uid, skeleton)
     if dictionaries is None or dictionary is None:
         source = compress(skeleton)
@@ -152,7 +153,7 @@ def prepare(
         evidence=compress(msgspec.json.encode(evidence)),
         refs=refs,
         payloads=payloads,
-        effects=[_effect_row(mask_effect(effect)) for effect in graded.effects if effect.counts],
+        effects=[_effect_row(shown.effect(effect)) for effect in graded.effects if effect.counts],
         tools=_tool_rows(record, shown),
         labels=[label.value for label in evidence.diagnosis.labels] if evidence.diagnosis else [],
         rubrics=_failed_rubrics(graded, shown),
@@ -165,9 +166,14 @@ class _Shown(msgspec.Struct, frozen=True):
     """Texts of a row for columns. A row without a secret is not looked through once more."""
 
     has_secrets: bool
+    recorded: bool
+    """Effects are of states, which are looked through with the names of their fields."""
 
     def text(self, text: str, limit: int) -> str:
         return indexed_text(mask_text(text) if self.has_secrets else text, limit)
+
+    def effect(self, effect: Effect) -> Effect:
+        return effect if self.recorded and not self.has_secrets else mask_effect(effect)
 
 
 def indexed_text(text: str, limit: int) -> str:

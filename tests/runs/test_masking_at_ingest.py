@@ -14,7 +14,7 @@ from pytest_django import Settings
 from runs.access import EVERYTHING
 from runs.chunking import close, split, store_claimed
 from runs.chunks import claim_next
-from runs.models import Attempt, Payload, Run, Trace, Upload, UploadState
+from runs.models import Attempt, AttemptEffect, Payload, Run, Trace, Upload, UploadState
 from runs.payloads import decompress, load_evidence, load_source, restore_row
 from runs.pushing import NewRun, create_run, push, push_upload
 from runs.regrade import regrade
@@ -22,6 +22,7 @@ from runs.search import anything_waits, index_some, matching
 from runs.transcripts import parse_query
 from runs.uploads import Wishes, accept_upload
 from tests.factories import make_row, write_jsonl
+from tests.runs.test_reported import message
 from tests.secret_rows import secret, secret_row
 from tests.stored import store, upload_of
 
@@ -186,3 +187,12 @@ def test_only_these_places_read_what_is_not_masked() -> None:
         "runs/search.py",
         "runs/verifying/contents.py",
     }
+
+
+def test_a_secret_that_only_the_reported_field_tells_is_in_no_column() -> None:
+    """The check's message names the field in a line of its own, so that nothing else tells that the value is one."""
+    row = make_row(states=False)
+    row["test_result"]["tb"] = message(("users[2].password", "value mismatch", "xyz98765", "abc12345"))
+    store([row])
+    effect = AttemptEffect.objects.get()
+    assert (effect.field, effect.after, effect.required) == ("password", '"[masked: password]"', '"[masked: password]"')
