@@ -91,7 +91,7 @@ class Site:
         names = [str(path) for path in bundles]
         self.django(
             "from pathlib import Path\nfrom runs.access import EVERYTHING\n"
-            "from runs.uploads import Wishes, accept_upload, blocks_of\n"
+            "from runs.upload_files import blocks_of\nfrom runs.uploads import Wishes, accept_upload\n"
             f"for number, name in enumerate({names!r}):\n"
             "    with Path(name).open('rb') as file:\n"
             "        wishes = Wishes(model=f'model-{number}', benchmark='b')\n"
