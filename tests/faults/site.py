@@ -5,6 +5,7 @@ Everything is started here, on free ports of this machine, and ended here, each 
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import shutil
@@ -236,6 +237,15 @@ def free_port() -> int:
 def answers(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def serves(port: int) -> bool:
+    """Whether pages are answered. `up` listens before that: who comes early waits while it starts."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    with suppress(OSError, http.client.HTTPException):
+        connection.request("GET", "/healthz")
+        return connection.getresponse().status == 200
+    return False
 
 
 def until(true: Any, what: str, patience: float = PATIENCE) -> None:
