@@ -248,12 +248,12 @@ def serves(port: int) -> bool:
     return False
 
 
-def until(true: Any, what: str, patience: float = PATIENCE) -> None:
+def until(true: Any, what: str, patience: float = PATIENCE, *, every: float = 0.2) -> None:
     end = time.monotonic() + patience
     while not true():
         if time.monotonic() > end:
             raise TimeoutError(f"Not within {patience:.0f} seconds: {what}.")
-        time.sleep(0.2)
+        time.sleep(every)
 
 
 def numbers_of(bundles: list[Path]) -> Numbers:
