@@ -235,6 +235,6 @@ def _note_of_new(records: list[str]) -> list[str]:
     more = len(records) - _NAMED
     named = ", ".join(records[:_NAMED]) + (f" and {more:,} more" if more > 0 else "")
     return [
-        f"Both attempts made {named} and left part of it wrong. Only its fields that are wrong in one or both are "
-        "listed; its other graded fields are as required in both."
+        f"New in both attempts, and partly wrong in both: {named}. Of such a record only the fields that are wrong in "
+        "one or both are listed; its other graded fields are as required in both."
     ]

@@ -100,8 +100,8 @@ def test_two_new_records_wrong_in_different_fields_are_as_required_in_the_others
 
 def test_of_new_records_that_both_left_partly_wrong_the_page_says_which_fields_it_lists(client: Client) -> None:
     sentence = (
-        "Both attempts made notes 1 and left part of it wrong. Only its fields that are wrong in one or both are "
-        "listed; its other graded fields are as required in both."
+        "New in both attempts, and partly wrong in both: notes 1. Of such a record only the fields that are wrong in "
+        "one or both are listed; its other graded fields are as required in both."
     )
     left, right = pair_of(store([note_row(0, status="open"), note_row(1, status="shut", text="Back")]))
     for end in (end_of(client, left, right), end_of(client, right, left)):
@@ -110,7 +110,7 @@ def test_of_new_records_that_both_left_partly_wrong_the_page_says_which_fields_i
         assert "2 graded values differ, 2 equal" in end
         assert re.findall("tags|rental_id", end) == []
     one, other = pair_of(store([note_row(0, status="open"), note_row(1)], model="cedar"))
-    assert "Both attempts made" not in end_of(client, one, other)
+    assert "New in both attempts" not in end_of(client, one, other)
     assert "tags" in end_of(client, one, other)
 
 
