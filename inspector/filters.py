@@ -10,7 +10,9 @@ from runs.metrics import ErrorRule
 from runs.queries.numbers import TaskClass
 from runs.queries.runs import RUN_SORTS, TASK_SORTS, RunFilters, TaskFilters
 
-__all__ = ["board_view", "chart_threshold", "error_rule", "page_number", "run_filters", "task_filters"]
+__all__ = [
+    "board_view", "chart_threshold", "error_rule", "listed_members", "page_number", "run_filters", "task_filters",
+]  # fmt: skip
 
 _LONGEST = 200
 
@@ -69,8 +71,17 @@ def chart_threshold(query: QueryDict) -> int:
 
 def page_number(query: QueryDict) -> int:
     """The number of the page asked for, at least 1 and never absurd."""
-    text = query.get("page", "")
-    return int(text) if text.isascii() and text.isdecimal() and 0 < len(text) < 8 else 1
+    return _number(query, "page") or 1
+
+
+def listed_members(query: QueryDict) -> int | None:
+    """`?listed=3`: how many members of an archive the list of uploads that asks has. None where no list asks."""
+    return _number(query, "listed")
+
+
+def _number(query: QueryDict, name: str) -> int | None:
+    text = query.get(name, "")
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 8 else None
 
 
 def _text(query: QueryDict) -> str:

@@ -28,7 +28,8 @@ from runs.models import Upload, Visibility
 from runs.prepare import indexed_text
 from runs.records import Problem, ProblemKind
 from runs.targets import sender
-from runs.uploads import KeptFile, Wishes, kind_of, limits, new_upload, open_upload, read_header
+from runs.upload_files import KeptFile, kind_of, limits, open_upload
+from runs.uploads import Wishes, new_upload, read_header
 
 __all__ = ["Unpacked", "forget_unpacked", "member_uploads", "unpack"]
 

@@ -40,7 +40,8 @@ from runs.models import Chunk, ChunkState, Upload, UploadState
 from runs.records import Problem
 from runs.store import ChunkReport, add_problems
 from runs.targets import run_for
-from runs.uploads import begin, chunk_folder, limits, open_upload
+from runs.upload_files import chunk_folder, limits, open_upload
+from runs.uploads import begin
 
 __all__ = ["close", "split", "store_claimed"]
 

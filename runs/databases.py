@@ -115,6 +115,7 @@ def insert_rows(table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]
             marks = ", ".join(["%s"] * len(columns))
             cursor.executemany(f"INSERT INTO {quote(table)} ({names}) VALUES ({marks})", list(rows))  # noqa: S608
         else:
-            with cursor.copy(f"COPY {quote(table)} ({names}) FROM STDIN") as copy:
+            # Errors of a copy come from the driver itself.
+            with connection.wrap_database_errors, cursor.copy(f"COPY {quote(table)} ({names}) FROM STDIN") as copy:
                 for row in rows:
                     copy.write_row(row)

@@ -7,7 +7,8 @@ from runs.demo import bundles
 from runs.demo_boards import board_demo_runs
 from runs.ingest import ingest_file
 from runs.models import Run, Upload
-from runs.uploads import Wishes, hash_stream, new_upload
+from runs.upload_files import hash_stream
+from runs.uploads import Wishes, new_upload
 
 __all__ = ["load_demo"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from functools import partial
 
 import msgspec
@@ -10,6 +9,7 @@ from django.db import transaction
 from django.db.models import Exists, Max, OuterRef, Subquery
 
 from runs import search
+from runs.batches import batches
 from runs.errors import IngestError
 from runs.models import (
     Attempt,
@@ -29,11 +29,9 @@ from runs.models import (
 )
 from runs.naming import checked_name
 from runs.unused import drop_unused
-from runs.uploads import forget_files
+from runs.upload_files import forget_files
 
 __all__ = ["Deletion", "RunChanges", "delete_run", "deletion_of", "edit_run", "lowest_repetitions"]
-
-_BATCH = 500
 
 
 class RunChanges(msgspec.Struct, frozen=True, kw_only=True):
@@ -147,7 +145,7 @@ def deletion_of(run: Run) -> Deletion:
     foreign = AttemptPart.objects.exclude(attempt__run=run)
     wholes: set[int] = set()
     tables: set[int] = set()
-    for ids in _batches(_payloads_of(run)):
+    for ids in batches(_payloads_of(run)):
         kept = set(foreign.filter(payload__in=ids).values_list("payload_id", flat=True))
         kept |= set(PayloadPart.objects.filter(part__in=ids).values_list("part_id", flat=True))
         others = Trace.objects.filter(dictionary__in=ids).exclude(attempt__run=run)
@@ -156,7 +154,7 @@ def deletion_of(run: Run) -> Deletion:
         wholes |= gone
         tables |= set(PayloadPart.objects.filter(whole__in=gone).values_list("part_id", flat=True))
     parts = 0
-    for ids in _batches(sorted(tables)):
+    for ids in batches(sorted(tables)):
         kept = set(foreign.filter(payload__in=ids).values_list("payload_id", flat=True))
         links = PayloadPart.objects.filter(part__in=ids).values_list("part_id", "whole_id")
         kept |= {part for part, whole in links if whole not in wholes}
@@ -201,14 +199,3 @@ def delete_run(run: Run) -> Deletion:
     run.delete()
     _drop_unused_tasks(benchmark)
     return Deletion(attempts=attempts, payloads=drop_unused(used), uploads=uploads)
-
-
-def _batches(ids: Iterable[int]) -> Iterator[list[int]]:
-    batch: list[int] = []
-    for pk in ids:
-        batch.append(pk)
-        if len(batch) == _BATCH:
-            yield batch
-            batch = []
-    if batch:
-        yield batch

@@ -25,7 +25,8 @@ from runs.errors import UnsupportedBundle
 from runs.ingest import Row, chunked, finish, store_rows
 from runs.models import Run, Upload, UploadState
 from runs.records import Problem, ProblemKind
-from runs.uploads import BY_HAND, KeptFile, Wishes, header_of, new_upload, read_header
+from runs.upload_files import KeptFile
+from runs.uploads import BY_HAND, Wishes, header_of, new_upload, read_header
 
 __all__ = ["Follower"]
 

@@ -20,7 +20,8 @@ from runs.bundles.run_metadata import COMPANION_END, companion_name
 from runs.errors import RunsError
 from runs.following import Follower
 from runs.models import Upload, UploadState
-from runs.uploads import accept_upload, blocks_of, hash_stream
+from runs.upload_files import blocks_of, hash_stream
+from runs.uploads import accept_upload
 
 __all__ = ["Inbox"]
 

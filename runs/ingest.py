@@ -26,7 +26,7 @@ from runs.prepare import PreparedRow, indexed_text, prepare
 from runs.records import Problem, ProblemKind, Verdict
 from runs.store import ChunkReport, add_counts, add_problems, store_chunk
 from runs.targets import fits, run_for
-from runs.uploads import forget_chunks, forget_files, limits
+from runs.upload_files import forget_chunks, forget_files, limits
 
 __all__ = [
     "BYTES_A_CHUNK", "ROWS_A_CHUNK", "Row", "chunked", "finish", "ingest_file", "list_problems", "nothing_in",

@@ -9,17 +9,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
-from typing import Any
 
 import msgspec
 
 from runs.benchmarks import THINKINGBOX_BENCH
 from runs.canonical import sha256_hex
+from runs.provenance_facts import BY_SHARD, Fact, Flat, SaidBy, by_path, fact_groups, flattened, most_first, text_of
 
-__all__ = ["Coverage", "Fact", "FactValue", "Finding", "Judgement", "SaidBy", "Tone", "judge"]
+__all__ = ["Coverage", "Finding", "Judgement", "Tone", "judge", "selected_digest"]
 
 RELEASE = "thinkingbox-bench-v1.0"
-_BY_SHARD = frozenset({"run.shard_index", "run.selected_uids_sha256"})
 _SHOWN = 5
 
 
@@ -29,17 +28,6 @@ class Tone(StrEnum):
     BAD = "bad"
     UNKNOWN = "dim"
     """Nothing says it either way."""
-
-
-class SaidBy(msgspec.Struct, frozen=True, kw_only=True):
-    """What some rows say of where they came from (None: nothing), and which rows those are."""
-
-    said: dict[str, Any] | None
-    rows: int
-    errors: int = 0
-    """Of these, tries that broke."""
-    uids: frozenset[str] = frozenset()
-    files: tuple[str, ...] = ()
 
 
 class Coverage(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,24 +55,6 @@ class Coverage(msgspec.Struct, frozen=True, kw_only=True):
         return bool(self.tasks) and self.results == self.planned
 
 
-class FactValue(msgspec.Struct, frozen=True):
-    text: str
-    rows: int
-
-
-class Fact(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that rows say, with each value there is of it."""
-
-    label: str
-    values: list[FactValue]
-    by_shard: bool = False
-    """It differs between shards of one run, as it should."""
-
-    @property
-    def differs(self) -> bool:
-        return len(self.values) > 1 and not self.by_shard
-
-
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """One verdict in plain words."""
 
@@ -107,68 +77,13 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
         return [self.complete, self.origin, self.evaluator, self.bench]
 
 
-_FACTS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
-    (
-        "Data",
-        (
-            ("Data release", "data_release"),
-            ("Data revision", "data_revision"),
-            ("Bundle SHA-256", "data_bundle_sha256"),
-            ("Manifest", "manifest_path"),
-            ("Manifest SHA-256", "manifest_sha256"),
-            ("Tasks in the manifest", "task_count"),
-            ("Manifest's tasks SHA-256", "manifest_uids_sha256"),
-            ("Requested list SHA-256", "requested_test_list_sha256"),
-        ),
-    ),
-    (
-        "Software",
-        (
-            ("ThinkingBox revision", "thinkingbox_revision"),
-            ("ThinkingBox source SHA-256", "thinkingbox_source_sha256"),
-            ("ThinkingBox source", "thinkingbox_source_type"),
-            ("OpenEnv revision", "framework.revision"),
-            ("OpenEnv SHA-256", "framework.sha256"),
-            ("Python", "python"),
-        ),
-    ),
-    (
-        "Configuration",
-        (
-            ("Configuration SHA-256", "config.sha256"),
-            ("Judge type", "config.judge_type"),
-            ("User can end the conversation", "config.user_can_end_conversation"),
-            ("Agent", "run.agent"),
-            ("Endpoint SHA-256", "run.base_url_sha256"),
-            ("Message time-out, seconds", "run.message_timeout_s"),
-        ),
-    ),
-    (
-        "Plan",
-        (
-            ("Repetitions", "run.repeat"),
-            ("First repetition", "run.repetition_start"),
-            ("Limit of tasks", "run.limit"),
-            ("Shards", "run.shard_count"),
-            ("Shard", "run.shard_index"),
-            ("Selected tasks SHA-256", "run.selected_uids_sha256"),
-        ),
-    ),
-)
-_MODELS = (
-    ("Agent model", "config.agent_model."),
-    ("Simulated user", "config.user_model."),
-    ("Judge", "config.judge_model."),
-)
-
-
 def judge(said: Sequence[SaidBy], coverage: Coverage, places: Mapping[str, str], conflicts: int = 0) -> Judgement:
     """The verdicts on a run.
 
     `places`: task → one letter a repetition from 0 (p, f, e, `.`), as tallies have them; `conflicts`: rows that hold
     another result for an attempt that the run has.
     """
-    flat = [(row, _flat(_provenance(row))) for row in said]
+    flat = flattened(said)
     single = _origin(flat)
     complete = _complete(flat, coverage, conflicts)
     evaluator = _evaluator(said)
@@ -178,7 +93,7 @@ def judge(said: Sequence[SaidBy], coverage: Coverage, places: Mapping[str, str],
         origin=single,
         evaluator=evaluator,
         bench=_bench(flat, places, [complete, single, evaluator]),
-        groups=_groups(flat),
+        groups=fact_groups(flat),
     )
 
 
@@ -188,28 +103,10 @@ def selected_digest(uids: Iterable[str]) -> str:
     return sha256_hex(encoded)
 
 
-_Flat = list[tuple[SaidBy, dict[str, Any]]]
-
-
-def _provenance(row: SaidBy) -> dict[str, Any]:
-    value = (row.said or {}).get("provenance")
-    return value if isinstance(value, dict) else {}
-
-
-def _flat(value: Any, path: str = "") -> dict[str, Any]:
-    """Dotted path → plain value. A list is one value."""
-    if not isinstance(value, dict) or not value:
-        return {path: value} if path else {}
-    found: dict[str, Any] = {}
-    for name, inner in value.items():
-        found |= _flat(inner, f"{path}.{name}" if path else str(name))
-    return found
-
-
 # --- Complete ---------------------------------------------------------------------------------------------------------
 
 
-def _complete(flat: _Flat, coverage: Coverage, conflicts: int) -> Finding:
+def _complete(flat: Flat, coverage: Coverage, conflicts: int) -> Finding:
     details = []
     if coverage.missing:
         details.append(f"{coverage.missing:,} attempt{_s(coverage.missing)} not recorded at all.")
@@ -237,7 +134,7 @@ def _complete(flat: _Flat, coverage: Coverage, conflicts: int) -> Finding:
     )
 
 
-def _task_list(flat: _Flat) -> bool | None:
+def _task_list(flat: Flat) -> bool | None:
     """Whether the recorded tasks are those that the run selected; None where no row says what was selected."""
     uids: dict[str, set[str]] = defaultdict(set)
     for row, values in flat:
@@ -249,7 +146,7 @@ def _task_list(flat: _Flat) -> bool | None:
     return all(selected_digest(found) == digest for digest, found in uids.items())
 
 
-def _missing_shards(flat: _Flat) -> tuple[int, list[int]] | None:
+def _missing_shards(flat: Flat) -> tuple[int, list[int]] | None:
     """How many shards there are, and which are not here; None where all are."""
     seen: dict[int, set[int]] = defaultdict(set)
     for _, values in flat:
@@ -265,7 +162,7 @@ def _missing_shards(flat: _Flat) -> tuple[int, list[int]] | None:
 # --- One origin -------------------------------------------------------------------------------------------------------
 
 
-def _origin(flat: _Flat) -> Finding:
+def _origin(flat: Flat) -> Finding:
     telling = [(row, values) for row, values in flat if values]
     silent = sum(row.rows for row, values in flat if not values)
     if not telling:
@@ -288,16 +185,16 @@ def _origin(flat: _Flat) -> Finding:
     return Finding(tone=Tone.BAD if differing or silent else Tone.WARN, title=title, details=details)
 
 
-def _differing(flat: _Flat) -> dict[str, dict[str, int]]:
+def _differing(flat: Flat) -> dict[str, dict[str, int]]:
     """Path → value → rows, for what differs between rows that tell."""
-    paths = sorted({path for _, values in flat for path in values} - _BY_SHARD)
+    paths = sorted({path for _, values in flat for path in values} - BY_SHARD)
     found = {}
     for path in paths:
         counted: dict[str, int] = defaultdict(int)
         for row, values in flat:
-            counted[_text(values[path]) if path in values else "not said"] += row.rows
+            counted[text_of(values[path]) if path in values else "not said"] += row.rows
         if len(counted) > 1:
-            found[path] = dict(_most_first(counted))
+            found[path] = dict(most_first(counted))
     return found
 
 
@@ -307,11 +204,11 @@ def _values(counted: Mapping[str, int]) -> str:
     return ", ".join(shown) + (f" and {more:,} more" if more else "")
 
 
-def _contradictions(flat: _Flat) -> list[str]:
+def _contradictions(flat: Flat) -> list[str]:
     """Where what the client recorded is not what the server saw."""
     found: dict[str, int] = defaultdict(int)
     for row, values in flat:
-        seen = _flat((row.said or {}).get("execution"))
+        seen = by_path((row.said or {}).get("execution"))
         if "config_sha256" in seen:
             seen["config.sha256"] = seen.pop("config_sha256")
         for path in seen.keys() & values.keys():
@@ -347,7 +244,7 @@ def _evaluator(said: Sequence[SaidBy]) -> Finding:
 # --- ThinkingBox-Bench v1.0 -------------------------------------------------------------------------------------------
 
 
-def _bench(flat: _Flat, places: Mapping[str, str], others: Sequence[Finding]) -> Finding:
+def _bench(flat: Flat, places: Mapping[str, str], others: Sequence[Finding]) -> Finding:
     bench = THINKINGBOX_BENCH
     name = f"{bench.name} ({len(bench.uids):,} tasks × {bench.repetitions})"
     known = bench.uids & places.keys()
@@ -363,7 +260,7 @@ def _bench(flat: _Flat, places: Mapping[str, str], others: Sequence[Finding]) ->
         missing.append(f"{short:,} of its recorded tasks have not a result for each repetition from 0 to 19.")
     if any(len(letters.rstrip(".")) > bench.repetitions for letters in places.values()):
         missing.append(f"There are more than {bench.repetitions} repetitions.")
-    releases = {_text(values["data_release"]) for _, values in flat if "data_release" in values}
+    releases = {text_of(values["data_release"]) for _, values in flat if "data_release" in values}
     if not releases:
         missing.append(f"No row names the data release {RELEASE}.")
     elif releases != {RELEASE}:
@@ -380,44 +277,6 @@ def _bench(flat: _Flat, places: Mapping[str, str], others: Sequence[Finding]) ->
 
 def _has_results(letters: str, k: int) -> bool:
     return len(letters) >= k and all(letter in "pf" for letter in letters[:k])
-
-
-# --- What rows say ----------------------------------------------------------------------------------------------------
-
-
-def _groups(flat: _Flat) -> list[tuple[str, list[Fact]]]:
-    telling = [(row, values) for row, values in flat if values]
-    groups = [(title, _facts(telling, facts)) for title, facts in _FACTS]
-    for title, prefix in _MODELS:
-        names = sorted({path for _, values in telling for path in values if path.startswith(prefix)})
-        groups.append((title, _facts(telling, [(path.removeprefix(prefix).replace("_", " "), path) for path in names])))
-    return [(title, facts) for title, facts in groups if facts]
-
-
-def _facts(flat: _Flat, facts: Iterable[tuple[str, str]]) -> list[Fact]:
-    found = []
-    for label, path in facts:
-        counted: dict[str, int] = defaultdict(int)
-        for row, values in flat:
-            if path in values:
-                counted[_text(values[path])] += row.rows
-        if counted:
-            shown = [FactValue(text, rows) for text, rows in _most_first(counted)]
-            found.append(Fact(label=label, values=shown, by_shard=path in _BY_SHARD))
-    return found
-
-
-def _most_first(counted: Mapping[str, int]) -> list[tuple[str, int]]:
-    return sorted(counted.items(), key=lambda pair: (-pair[1], pair[0]))
-
-
-def _text(value: Any) -> str:
-    if value is None:
-        return "none"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
-    return text if len(text) <= 200 else f"{text[:200]}…"
 
 
 def _numbers(numbers: Sequence[int]) -> str:

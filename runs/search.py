@@ -16,6 +16,7 @@ from django.db import connection, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import QuerySet
 
+from runs.batches import batches
 from runs.models import Attempt, PendingTranscript, Trace
 from runs.payloads import load_record
 from runs.transcripts import Query, spaced, transcript_text, words_of
@@ -60,7 +61,7 @@ def forget(attempts: QuerySet[Attempt]) -> None:
     # What waits first: a worker that is indexing one of them ends before this goes on.
     waiting = set(PendingTranscript.objects.filter(attempt__in=attempts).values_list("attempt_id", flat=True))
     PendingTranscript.objects.filter(attempt__in=attempts).delete()
-    for ids in _batches(attempts.order_by("pk").values_list("pk", flat=True)):
+    for ids in batches(attempts.order_by("pk").values_list("pk", flat=True), _BATCH):
         with connection.cursor() as cursor:
             if _is_sqlite():
                 cursor.executemany(
@@ -163,14 +164,3 @@ def insert(texts: Iterable[tuple[int, str]]) -> None:
 def _texts(ids: Iterable[int]) -> Iterator[tuple[int, str]]:
     for trace in Trace.objects.filter(pk__in=list(ids)).select_related("dictionary").defer("evidence"):
         yield trace.pk, transcript_text(load_record(trace, masked=False))
-
-
-def _batches(ids: Iterable[int]) -> Iterator[list[int]]:
-    batch: list[int] = []
-    for pk in ids:
-        batch.append(pk)
-        if len(batch) == _BATCH:
-            yield batch
-            batch = []
-    if batch:
-        yield batch

@@ -7,16 +7,15 @@ not at all. On SQLite the one transaction that writes does the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
+from runs.batches import batches
 from runs.models import AttemptPart, Payload, PayloadPart, Trace
 
 __all__ = ["collect", "drop_unused", "unused"]
-
-_BATCH = 500
 
 
 def unused() -> QuerySet[Payload]:
@@ -34,7 +33,7 @@ def collect() -> int:
     # Which tables only an unused state holds is known once it is gone.
     while ids := list(unused().order_by("digest").values_list("pk", flat=True)):
         removed = 0
-        for batch in _batches(ids):
+        for batch in batches(ids):
             with transaction.atomic():
                 removed += _drop(batch)[0]
         gone += removed
@@ -50,11 +49,11 @@ def drop_unused(candidates: Iterable[int]) -> int:
     """
     tables: set[int] = set()
     gone = 0
-    for ids in _batches(candidates):
+    for ids in batches(candidates):
         count, parts = _drop(ids)
         gone += count
         tables |= parts
-    for ids in _batches(sorted(tables)):
+    for ids in batches(sorted(tables)):
         gone += _drop(ids)[0]
     return gone
 
@@ -70,14 +69,3 @@ def _drop(ids: list[int]) -> tuple[int, set[int]]:
     links.delete()
     # Without `data`: what is deleted need not be read first.
     return Payload.objects.filter(pk__in=going).only("pk").delete()[1].get("runs.Payload", 0), parts
-
-
-def _batches(ids: Iterable[int]) -> Iterator[list[int]]:
-    batch: list[int] = []
-    for pk in ids:
-        batch.append(pk)
-        if len(batch) == _BATCH:
-            yield batch
-            batch = []
-    if batch:
-        yield batch

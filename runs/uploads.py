@@ -1,15 +1,11 @@
-"""A result file on its way in: kept, named, asked about, stopped and tried again.
+"""A result file on its way in: named, asked about, stopped and tried again.
 
 Reading it is `runs.ingest`'s work.
 """
 
 from __future__ import annotations
 
-import errno
-import hashlib
-import uuid
 from collections.abc import Iterable
-from pathlib import Path
 from typing import BinaryIO
 
 import msgspec
@@ -20,29 +16,25 @@ from django.utils import timezone
 from runs.access import Access
 from runs.bundles import ARCHIVE, read_rows
 from runs.bundles.base import RawRecord
-from runs.bundles.limits import Limits
-from runs.bundles.opening import archive_kind, open_stream
 from runs.bundles.run_metadata import read_run_metadata, suggest_benchmark, suggest_model
 from runs.bundles.zipping import zip_members
-from runs.errors import BundleError, IngestError, UnsupportedBundle
+from runs.errors import BundleError, IngestError
 from runs.masking import mask_value
 from runs.models import Chunk, ChunkState, Upload, UploadState, Visibility
 from runs.naming import LONGEST_NAME, checked_name
 from runs.prepare import indexed_text
 from runs.records import BundleHeader
 from runs.targets import check_said, known_run, run_named
+from runs.upload_files import KeptFile, forget_files, keep_file, kind_of, limits, open_upload
 
 __all__ = [
-    "BY_HAND", "STANDARD_INPUT", "KeptFile", "Wishes", "accept_kept", "accept_upload", "answer_upload", "begin",
-    "blocks_of", "chunk_folder", "forget_chunks", "forget_files", "hash_stream", "header_of", "keep_file", "kind_of",
-    "limits", "new_upload", "open_upload", "read_header", "retry_upload", "stop_upload", "suggestion_for",
-    "upload_warnings",
+    "BY_HAND", "STANDARD_INPUT", "Wishes", "accept_kept", "accept_upload", "answer_upload", "begin", "header_of",
+    "new_upload", "read_header", "retry_upload", "stop_upload", "suggestion_for", "upload_warnings",
 ]  # fmt: skip
 
 STANDARD_INPUT = "standard input"
 """The file name of what came through a pipe."""
 BY_HAND = "Stopped by hand."
-_BLOCK = 1 << 20
 
 
 class Wishes(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,66 +49,6 @@ class Wishes(msgspec.Struct, frozen=True, kw_only=True):
     """A run that the file makes is seen by its owner and by admins only."""
     mask: bool = False
     """Secrets are masked before rows are stored, also where the server's setting does not ask for it."""
-
-
-def limits() -> Limits:
-    """How much one file may become when it is unpacked, by the settings."""
-    return Limits(members=settings.MAX_MEMBERS, unpacked=settings.MAX_UNPACKED, ratio=settings.MAX_RATIO)
-
-
-class KeptFile(msgspec.Struct, frozen=True):
-    path: str
-    """Relative to the folder of uploads."""
-    sha256: str
-    size: int
-
-
-def keep_file(blocks: Iterable[bytes]) -> KeptFile:
-    """Writes a file into the folder of uploads as it arrives, hashing it.
-
-    Raises `IngestError` beyond the limit, and where the disk is full; then nothing stays.
-    """
-    name = uuid.uuid4().hex
-    partial = settings.UPLOADS_DIR / f"{name}.part"
-    digest = hashlib.sha256()
-    size = 0
-    try:
-        with partial.open("wb") as target:
-            for block in blocks:
-                size += len(block)
-                if size > settings.UPLOAD_LIMIT:
-                    raise IngestError(
-                        f"The file is larger than {settings.UPLOAD_LIMIT:,} bytes, the limit of this server "
-                        "(TWENTYFOLD_UPLOAD_LIMIT). Nothing of it was kept."
-                    )
-                digest.update(block)
-                target.write(block)
-        partial.rename(settings.UPLOADS_DIR / name)
-    except BaseException as error:
-        partial.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}:
-            raise IngestError(
-                "The disk of the data folder is full, so the file could not be kept. Make space and send it again."
-            ) from error
-        raise
-    return KeptFile(name, digest.hexdigest(), size)
-
-
-def hash_stream(stream: BinaryIO) -> KeptFile:
-    """The digest and size of a seekable file that stays where it is; the stream is at its start again."""
-    digest = hashlib.sha256()
-    size = 0
-    for block in blocks_of(stream):
-        digest.update(block)
-        size += len(block)
-    stream.seek(0)
-    return KeptFile("", digest.hexdigest(), size)
-
-
-def blocks_of(stream: BinaryIO) -> Iterable[bytes]:
-    """A stream's content in blocks of a megabyte."""
-    while block := stream.read(_BLOCK):
-        yield block
 
 
 def new_upload(
@@ -256,21 +188,6 @@ def read_header(upload: Upload, stream: BinaryIO) -> None:
     upload.header = {**upload.header, **said}
 
 
-def kind_of(stream: BinaryIO) -> str:
-    """`zip` or `tar` (compressed or not) where the file is an archive, else the empty text. The stream is at its start.
-
-    Raises `BundleError` for what is known and not read.
-    """
-    try:
-        kind = archive_kind(stream.read(512))
-        stream.seek(0)
-        if not kind and (kind := archive_kind(open_stream(stream, limits()).head(512))) == "zip":
-            raise UnsupportedBundle("This is a zip archive that was compressed once more. Unpack it once.")
-    finally:
-        stream.seek(0)
-    return kind
-
-
 def begin(upload: Upload) -> None:
     """Puts the cutting of an upload into the workers' list."""
     upload.state = UploadState.WAITING
@@ -336,33 +253,6 @@ def retry_upload(upload: Upload) -> None:
         locked.chunks.exclude(state=ChunkState.DONE).update(
             state=ChunkState.WAITING, tries=0, claim="", lease_until=None, error=""
         )
-
-
-def open_upload(upload: Upload) -> BinaryIO:
-    """The kept file, as it came."""
-    return (settings.UPLOADS_DIR / upload.path).open("rb")
-
-
-def forget_files(upload: Upload) -> None:
-    """Removes an upload's kept file and chunk files. Idempotent."""
-    if upload.path:
-        (settings.UPLOADS_DIR / upload.path).unlink(missing_ok=True)
-    forget_chunks(upload)
-
-
-def forget_chunks(upload: Upload) -> None:
-    """Removes an upload's chunk files. Idempotent."""
-    folder = chunk_folder(upload)
-    if folder.is_dir():
-        for file in folder.iterdir():
-            file.unlink(missing_ok=True)
-        folder.rmdir()
-
-
-def chunk_folder(upload: Upload) -> Path:
-    """Where an upload's chunk files are."""
-    folder: Path = settings.UPLOADS_DIR / f"chunks-{upload.pk}"
-    return folder
 
 
 def suggestion_for(upload: Upload) -> str:

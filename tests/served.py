@@ -18,7 +18,7 @@ from urllib.request import urlopen
 
 import psycopg
 
-__all__ = ["served"]
+__all__ = ["new_database", "served"]
 
 PROJECT = Path(__file__).resolve().parent.parent
 PATIENCE = 120.0
@@ -31,7 +31,7 @@ def served(folder: Path, *, first: str = "", **variables: str) -> Iterator[str]:
     `first`: Python that is run once the database is there, such as what makes an account, with Django set up.
     """
     kept = {name: value for name, value in os.environ.items() if name not in {"DATABASE_URL", "CELERY_BROKER_URL"}}
-    with _database() as database, socket.socket() as free:
+    with new_database() as database, socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
         free.close()
@@ -62,7 +62,7 @@ def _wait(process: subprocess.Popen[bytes], url: str, log: Path) -> None:
 
 
 @contextlib.contextmanager
-def _database() -> Iterator[dict[str, str]]:
+def new_database() -> Iterator[dict[str, str]]:
     """A new PostgreSQL database beside the one that the tests use; nothing where they use SQLite."""
     url = os.environ.get("DATABASE_URL", "")
     if not url.startswith("postgres"):

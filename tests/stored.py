@@ -10,7 +10,8 @@ from typing import Any
 from runs.access import EVERYTHING, Access
 from runs.ingest import ingest_file
 from runs.models import Run, Upload
-from runs.uploads import KeptFile, Wishes, new_upload
+from runs.upload_files import KeptFile
+from runs.uploads import Wishes, new_upload
 from tests.factories import Outcome, make_row
 
 __all__ = ["outcomes", "store", "upload_of"]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import logging
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Any, cast
 
 from django.conf import settings
@@ -16,13 +15,23 @@ from kombu.exceptions import OperationalError
 
 from inspector.access import access_of, evaluators_only, writers_only
 from inspector.companions import matched_files
-from inspector.filters import page_number
+from inspector.csv_lines import csv_lines
+from inspector.filters import listed_members, page_number
 from inspector.forms import AnswerForm, UploadForm
 from inspector.http import HtmxHttpRequest, redirect_to, render_page, wants_part
 from runs.access import Access
+from runs.bundles import ARCHIVE
 from runs.errors import RunsError
 from runs.models import Upload, UploadState
-from runs.queries.uploads import Problem, benchmark_names, problem_rows, run_choices, upload_list, upload_row
+from runs.queries.uploads import (
+    Problem,
+    benchmark_names,
+    member_rows,
+    problem_rows,
+    run_choices,
+    upload_list,
+    upload_row,
+)
 from runs.querysets import visible_uploads
 from runs.tasks import work
 from runs.uploads import Wishes, accept_upload, answer_upload, retry_upload, stop_upload
@@ -31,7 +40,6 @@ logger = logging.getLogger(__name__)
 
 # One byte more than the reader takes, so that it says what is wrong.
 COMPANION_LIMIT = (2 << 20) + 1
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 @evaluators_only
@@ -49,7 +57,7 @@ def index(request: HtmxHttpRequest) -> HttpResponse:
     if problems:
         return _refused(request, problems, form)
     if len(stored) == 1 and wants_part(request):
-        return _one(request, stored[0].pk)
+        return _one(request, stored[0].pk, listed=0)
     return redirect_to(request, "uploads")
 
 
@@ -105,11 +113,19 @@ def detail(request: HtmxHttpRequest, pk: int) -> HttpResponse:
     return _one(request, pk)
 
 
-def _one(request: HtmxHttpRequest, pk: int, form: AnswerForm | None = None) -> HttpResponse:
+def _one(
+    request: HtmxHttpRequest, pk: int, form: AnswerForm | None = None, *, listed: int | None = None
+) -> HttpResponse:
+    """`listed`: how many members of the archive the asking list has; behind the entry come those that it lacks. None:
+    what the request says, and it says nothing where the entry stands alone."""
     access = access_of(request)
     upload = upload_row(pk, access=access)
-    context: dict[str, Any] = {"upload": upload, "form": form, "full": True}
-    if upload.asking:
+    if listed is None and wants_part(request):
+        listed = listed_members(request.POST if request.method == "POST" else request.GET)
+    # All members of an archive are made at once.
+    members = member_rows(pk, access=access) if listed is not None and upload.members > listed else []
+    context: dict[str, Any] = {"upload": upload, "form": form, "full": listed is None, "members": members}
+    if any(row.asking for row in (upload, *members)):
         context |= {"runs": run_choices(access=access), "benchmarks": benchmark_names(access=access)}
     return render_page(
         request, "uploads/detail.html", context, partial="entry", status=422 if form and form.errors else 200
@@ -154,9 +170,11 @@ def retry(request: HtmxHttpRequest, pk: int) -> HttpResponse:
 @evaluators_only
 @require_safe
 def problems(request: HtmxHttpRequest, pk: int) -> StreamingHttpResponse:
-    """Every line that was not stored, as CSV."""
-    upload_or_404(request, pk)
-    response = StreamingHttpResponse(_csv(problem_rows(pk)), content_type="text/csv; charset=utf-8")
+    """Every line that was not stored, or every file of an archive that was not read, as CSV."""
+    is_archive = upload_or_404(request, pk).reader == ARCHIVE
+    head, cells = (_MEMBER_HEAD, _member_cells) if is_archive else (_LINE_HEAD, _line_cells)
+    lines = csv_lines(head, map(cells, problem_rows(pk)))
+    response = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
     response.headers["Content-Disposition"] = f'attachment; filename="upload-{pk}-lines.csv"'
     return response
 
@@ -177,21 +195,14 @@ def hint() -> None:
         logger.warning("The workers could not be told of an upload: %s", error)
 
 
-class _Line:
-    """A file for the csv writer that gives back what is written."""
-
-    def write(self, text: str) -> str:
-        return text
+_LINE_HEAD = ("line", "kind", "uid", "repetition", "reason", "kept")
+_MEMBER_HEAD = ("member", "kind", "reason")
+"""A file of an archive that was not read has no task, no repetition, and no row that was kept instead."""
 
 
-def _csv(rows: Iterator[Problem]) -> Iterator[str]:
-    writer = csv.writer(_Line())
-    yield writer.writerow(["line", "kind", "uid", "repetition", "reason", "kept"])
-    for row in rows:
-        repetition = "" if row.repetition is None else row.repetition
-        yield writer.writerow([row.line, row.kind, _cell(row.uid), repetition, _cell(row.reason), _cell(row.kept)])
+def _line_cells(row: Problem) -> Sequence[object]:
+    return row.line, row.kind, row.uid, row.repetition, row.reason, row.kept
 
 
-def _cell(text: str) -> str:
-    """Text that no table program takes for a formula."""
-    return f"'{text}" if text.lstrip(" ").startswith(_FORMULA) else text
+def _member_cells(row: Problem) -> Sequence[object]:
+    return row.line, row.kind, row.reason

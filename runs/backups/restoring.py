@@ -18,14 +18,14 @@ from django.contrib.auth import get_user_model
 from django.core.exceptions import ValidationError
 from django.core.management import call_command
 from django.core.management.color import no_style
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, DataError, connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.recorder import MigrationRecorder
 from django.db.models import Field, Model
 
 from runs import search
 from runs.backups.container import Contents, check_backup, members, read_rows
-from runs.backups.values import loaded
+from runs.backups.values import loaded, misfit
 from runs.databases import insert_rows
 from runs.errors import BackupError
 from runs.models import Note, PendingTranscript, Run, Upload
@@ -137,9 +137,16 @@ def _put_rows(path: Path, contents: Contents, old: Apps) -> None:
             cursor.execute(statement)
     fields = {table.label: _fields(models[table.label], table.columns) for table in contents.tables}
     for label, rows in _tables(path):
-        insert_rows(
-            models[label]._meta.db_table, [field.column for field in fields[label]], _loaded(fields[label], rows)
-        )
+        columns = [field.column for field in fields[label]]
+        try:
+            insert_rows(models[label]._meta.db_table, columns, _loaded(fields[label], rows))
+        except DataError as error:
+            if not (reason := misfit(fields[label], rows)):
+                raise
+            raise BackupError(
+                f"{path}: this database does not take a row of {label}: {reason}. What was here is as it was. Correct "
+                "that where the backup comes from, and make another one."
+            ) from error
     connection.check_constraints()
     with connection.cursor() as cursor:
         for statement in connection.ops.sequence_reset_sql(no_style(), list(models.values())):

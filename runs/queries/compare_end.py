@@ -16,9 +16,12 @@ __all__ = ["end_state"]
 
 ROWS = 80
 """Fields in a first answer."""
+_NAMED = 3
+"""Records that a sentence names."""
 _VALUE = 160
 _Place = tuple[str, str, str]
 _Record = Mapping[str | None, Effect]
+_Places = Mapping[_Place, _Record]
 _Value = Literal["before", "after", "required"]
 
 
@@ -68,13 +71,13 @@ def end_state(
         ungraded=ungraded,
         total=total,
         shown=sum(len(record.rows) for record in listed),
-        notes=_notes((left, right), labels),
+        notes=[*_notes((left, right), labels), *_note_of_new(_partly_wrong(ours, theirs))],
         left_steps=frozenset(row.left_step for row in rows if row.differs and row.left_step is not None),
         right_steps=frozenset(row.right_step for row in rows if row.differs and row.right_step is not None),
     )
 
 
-def _by_place(graded: GradedAttempt) -> dict[_Place, dict[str | None, Effect]]:
+def _by_place(graded: GradedAttempt) -> _Places:
     found: dict[_Place, dict[str | None, Effect]] = {}
     for effect in graded.effects:
         if not effect.positional:
@@ -211,3 +214,27 @@ def _notes(sides: tuple[GradedAttempt, GradedAttempt], labels: tuple[str, str]) 
         elif graded.state_source is StateSource.REPORTED:
             notes.append(f"Of {label} only the differences that the check reports are known.")
     return notes
+
+
+def _partly_wrong(ours: _Places, theirs: _Places) -> list[str]:
+    """The records that both attempts made, each with something wrong: effects name only those of their fields."""
+    return [
+        f"{place[1]} {place[2]}"
+        for place in ours
+        if place in theirs and all(_is_partly_wrong(record) for record in (ours[place], theirs[place]))
+    ]
+
+
+def _is_partly_wrong(record: _Record) -> bool:
+    return None not in record and any(effect.created for effect in record.values())
+
+
+def _note_of_new(records: list[str]) -> list[str]:
+    if not records:
+        return []
+    more = len(records) - _NAMED
+    named = ", ".join(records[:_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+    return [
+        f"New in both attempts, and partly wrong in both: {named}. Of such a record only the fields that are wrong in "
+        "one or both are listed; its other graded fields are as required in both."
+    ]

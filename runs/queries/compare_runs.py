@@ -160,8 +160,11 @@ _comparisons: Kept[Comparison] = Kept(64)
 def compared_runs(filters: PairFilters, *, access: Access) -> ComparedRuns:
     """Two runs side by side. One query until two are chosen, then four, however many tasks there are.
 
-    Who may not evaluate gets neither signatures nor differences, in two queries less.
+    Who may not evaluate gets neither signatures nor differences, in two queries less, and no filter by them.
     """
+    offered = [change for change in Change if access.evaluates or change is not Change.SIGNATURE]
+    if filters.change not in offered:
+        filters = msgspec.structs.replace(filters, change=None)
     runs = list(
         Run.objects.filter(visible_runs(access)).select_related("benchmark").order_by("benchmark__name", "model", "pk")
     )
@@ -194,7 +197,7 @@ def compared_runs(filters: PairFilters, *, access: Access) -> ComparedRuns:
         page=page,
         changes=[
             Choice("", len(found), filters.change is None),
-            *(Choice(change.value, counts[change], change is filters.change) for change in Change),
+            *(Choice(change.value, counts[change], change is filters.change) for change in offered),
         ],
         domains=sorted({row.domain for row in rows if row.domain}),
     )

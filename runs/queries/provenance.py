@@ -11,7 +11,8 @@ from django.db.models import Count, Q
 
 from runs.access import Access
 from runs.models import Attempt, Provenance, Run, TaskTally, Upload
-from runs.provenance import Coverage, Judgement, SaidBy, judge
+from runs.provenance import Coverage, Judgement, judge
+from runs.provenance_facts import SaidBy
 from runs.queries.runs import run_or_404
 from runs.querysets import for_evaluators
 from runs.records import Verdict

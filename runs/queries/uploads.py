@@ -21,8 +21,8 @@ from runs.querysets import for_evaluators, visible_runs, visible_uploads
 from runs.uploads import suggestion_for, upload_warnings
 
 __all__ = [
-    "Problem", "UploadList", "UploadRow", "problem_rows", "reading_now", "upload_list", "upload_row", "upload_rows",
-    "uploads_total",
+    "Problem", "UploadList", "UploadRow", "member_rows", "problem_rows", "reading_now", "upload_list", "upload_row",
+    "upload_rows", "uploads_total",
 ]  # fmt: skip
 
 PAGE_SIZE = 25
@@ -178,6 +178,11 @@ def upload_row(pk: int, *, access: Access) -> UploadRow:
     if upload is None:
         raise Http404
     return _rows([upload], PROBLEMS_ON_PAGE)[0]
+
+
+def member_rows(archive: int, *, access: Access) -> list[UploadRow]:
+    """The result files of an archive, each with its first problems; as many as a list has that are not finished."""
+    return _rows(list(_uploads(access).filter(archive=archive)[:ACTIVE_LIMIT]), PROBLEMS_IN_LIST)
 
 
 def uploads_total(*, access: Access) -> int:

@@ -84,11 +84,12 @@
   const settle = (job, html) => {
     const made = document.createElement("template");
     made.innerHTML = html; // the server's own part of this page, escaped there
-    const entry = made.content.firstElementChild;
+    const entries = [...made.content.children]; // an archive that is unpacked by now brings its members
     job.view.entry.replaceWith(made.content);
-    if (!entry) return;
-    if (window.htmx) htmx.process(entry);
-    place(entry);
+    for (const entry of entries) {
+      if (window.htmx) htmx.process(entry);
+      place(entry);
+    }
   };
 
   const refused = html => {

@@ -98,7 +98,8 @@ def one(path: Path) -> dict[str, Any]:
     """What `ingest` does, in this process."""
     from runs.access import EVERYTHING  # noqa: PLC0415
     from runs.ingest import ingest_file  # noqa: PLC0415 (Django has to be set up first)
-    from runs.uploads import Wishes, hash_stream, new_upload  # noqa: PLC0415
+    from runs.upload_files import hash_stream  # noqa: PLC0415
+    from runs.uploads import Wishes, new_upload  # noqa: PLC0415
 
     with path.open("rb") as stream:
         wishes = Wishes(model="m", benchmark="bench")
@@ -160,7 +161,8 @@ def _django(folder: Path, code: str) -> str:
 ACCEPT = """
 from pathlib import Path
 from runs.access import EVERYTHING
-from runs.uploads import Wishes, accept_upload, blocks_of
+from runs.upload_files import blocks_of
+from runs.uploads import Wishes, accept_upload
 with Path({path!r}).open("rb") as stream:
     accept_upload("bench.jsonl", blocks_of(stream), wishes=Wishes(model="m", benchmark="bench"), access=EVERYTHING)
 """

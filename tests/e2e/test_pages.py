@@ -11,9 +11,11 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 from pytest_django import Settings
 
+from runs.chunking import close, split
 from runs.chunks import claim_next
 from runs.models import Run, Upload, UploadState
 from runs.tasks import do_chunk, work
+from tests.archives import zip_of
 from tests.factories import write_jsonl
 from tests.stored import outcomes, store
 
@@ -163,6 +165,39 @@ def test_dropped_files_are_taken_with_their_companion(open_page: OpenPage) -> No
         "one.jsonl", "birch-2", UploadState.WAITING,
     )  # fmt: skip
     expect(page.locator("#drop")).not_to_have_class(re.compile("over"))
+
+
+def test_the_members_of_an_archive_appear_in_their_lists_while_the_page_is_open(
+    open_page: OpenPage, worker: Callable[[], None], bundle: Path, barriers: Callable[[Page], list[str]]
+) -> None:
+    files = {"a/desk.birch.jsonl": bundle.read_bytes(), "a/desk.birch_run_metadata.yaml": COMPANION.encode()}
+    archive = bundle.with_name("campaign.zip")
+    archive.write_bytes(zip_of({**files, "b/rows.jsonl": bundle.read_bytes()}))
+    page = open_page("/uploads/")
+    page.set_input_files("#files", archive)
+    queue, asking, finished = (page.locator(f'[data-list="{kind}"] > .up') for kind in ("moving", "asking", "finished"))
+    expect(queue).to_contain_text("Waiting for a worker.")
+    chunk = claim_next()
+    assert chunk is not None
+    split(chunk, hint=lambda: None)
+    expect(queue.locator("h3")).to_have_text(["campaign.zip", "a/desk.birch.jsonl in campaign.zip"])
+    expect(asking.locator("h3")).to_have_text(["b/rows.jsonl in campaign.zip"])
+    assert barriers(page) == []
+    close(chunk.upload_id)
+    worker()
+    expect(queue).to_have_count(0)
+    expect(finished.filter(has_text="birch-2 on desk: the run has 6 of 6 attempts")).to_have_count(1)
+    expect(finished.filter(has_text="An archive of 2 result files")).to_have_count(1)
+    expect(page.locator("#total")).to_have_text("2 files, newest first")
+    asking.get_by_label("Model").fill("cedar")
+    asking.get_by_role("button", name="Read the file").click()
+    expect(queue.locator("h3")).to_have_text(["b/rows.jsonl in campaign.zip"])
+    worker()
+    expect(finished).to_have_count(3)
+    # Each entry is there once, as after loading the page.
+    shown = sorted(page.locator(".up h3").all_inner_texts())
+    page.reload()
+    assert sorted(page.locator(".up h3").all_inner_texts()) == shown
 
 
 def test_a_file_beyond_the_limit_is_not_sent(open_page: OpenPage, settings: Settings, bundle: Path) -> None:

@@ -12,7 +12,8 @@ from playwright.sync_api import Page, expect
 from runs.access import EVERYTHING
 from runs.ingest import ingest_file
 from runs.models import Attempt
-from runs.uploads import KeptFile, Wishes, new_upload
+from runs.upload_files import KeptFile
+from runs.uploads import Wishes, new_upload
 from tests.e2e.browser import settle
 from tests.stored import outcomes, store
 from tests.trace_rows import hostile_row

@@ -5,6 +5,7 @@ Everything is started here, on free ports of this machine, and ended here, each 
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import shutil
@@ -90,7 +91,8 @@ class Site:
         names = [str(path) for path in bundles]
         self.django(
             "from pathlib import Path\nfrom django.core.management import call_command\n"
-            "from runs.access import EVERYTHING\nfrom runs.uploads import Wishes, accept_upload, blocks_of\n"
+            "from runs.access import EVERYTHING\nfrom runs.upload_files import blocks_of\n"
+            "from runs.uploads import Wishes, accept_upload\n"
             "call_command('migrate', verbosity=0)\n"
             f"for number, name in enumerate({names!r}):\n"
             "    with Path(name).open('rb') as file:\n"
@@ -246,12 +248,21 @@ def answers(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-def until(true: Any, what: str, patience: float = PATIENCE) -> None:
+def serves(port: int) -> bool:
+    """Whether pages are answered. `up` listens before that: who comes early waits while it starts."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    with suppress(OSError, http.client.HTTPException):
+        connection.request("GET", "/healthz")
+        return connection.getresponse().status == 200
+    return False
+
+
+def until(true: Any, what: str, patience: float = PATIENCE, *, every: float = 0.2) -> None:
     end = time.monotonic() + patience
     while not true():
         if time.monotonic() > end:
             raise TimeoutError(f"Not within {patience:.0f} seconds: {what}.")
-        time.sleep(0.2)
+        time.sleep(every)
 
 
 def given_files(folder: Path) -> list[Path]:

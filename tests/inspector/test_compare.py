@@ -98,6 +98,22 @@ def test_two_new_records_wrong_in_different_fields_are_as_required_in_the_others
     assert "status wrong in repetition 0 no such row hold open hold" in end_of(client, right, left)
 
 
+def test_of_new_records_that_both_left_partly_wrong_the_page_says_which_fields_it_lists(client: Client) -> None:
+    sentence = (
+        "New in both attempts, and partly wrong in both: notes 1. Of such a record only the fields that are wrong in "
+        "one or both are listed; its other graded fields are as required in both."
+    )
+    left, right = pair_of(store([note_row(0, status="open"), note_row(1, status="shut", text="Back")]))
+    for end in (end_of(client, left, right), end_of(client, right, left)):
+        assert sentence in end
+        # The record's other graded fields are neither listed nor counted.
+        assert "2 graded values differ, 2 equal" in end
+        assert re.findall("tags|rental_id", end) == []
+    one, other = pair_of(store([note_row(0, status="open"), note_row(1)], model="cedar"))
+    assert "New in both attempts" not in end_of(client, one, other)
+    assert "tags" in end_of(client, one, other)
+
+
 def renamed_row(repetition: int, name: str, *, again: str = "", **changes: Any) -> dict[str, Any]:
     """An attempt that also renames the item, which is not compared; `again`: a status that it writes later."""
     row = make_row(repetition=repetition, **changes)

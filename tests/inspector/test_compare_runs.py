@@ -6,13 +6,17 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import reverse
+from pytest_django import Settings
 
 from inspector.pair_filters import pair_filters
 from inspector.templatetags.lists import signed
-from runs.access import EVERYTHING
+from runs.access import EVERYTHING, Role, access_for
 from runs.metrics import ErrorRule
+from runs.models import Attempt
 from runs.queries.compare_runs import Change, PairFilters, compared_runs
 from runs.queries.task_runs import Mistake, SharedMistake, task_across
+from runs.signatures import Signature
+from tests.inspector.server_mode import make_account, turn_login_on
 from tests.stored import outcomes, store
 from tests.trace_rows import HOSTILE, hostile_row
 
@@ -87,6 +91,24 @@ def test_the_page_says_what_changed(client: Client) -> None:
     assert "+1 −1 became dependable, stopped being so" in text
     assert "3 tasks are in both runs; 1 only in the baseline, 0 only in the candidate" in text
     assert "0.0 points" in text
+
+
+def test_a_viewer_is_offered_no_filter_by_signatures(client: Client, settings: Settings) -> None:
+    base, candidate = (store(outcomes("a.py:only", "f"), model=model).slug for model in ("birch", "cedar"))
+    Attempt.objects.filter(run__slug=candidate).update(signature=Signature.UNDETERMINED)
+    address = f"{reverse('compare_runs')}?base={base}&candidate={candidate}&change=signature"
+    assert "Other signature 1" in words(client, address)
+    turn_login_on(settings)
+    vera = Client()
+    vera.force_login(make_account("vera", Role.VIEWER))
+    text = words(vera, address)
+    # An address with that filter, from somebody who sees signatures, shows the whole list.
+    assert ("signature" in text.lower(), "neither solves it" in text) == (False, True)
+    filters = PairFilters(base=base, candidate=candidate, change=Change.SIGNATURE)
+    found = compared_runs(filters, access=access_for(Role.VIEWER, user=1))
+    assert ([choice.value for choice in found.changes], len(found.rows), found.filters.change) == (
+        ["", *(change.value for change in Change if change is not Change.SIGNATURE)], 1, None,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(

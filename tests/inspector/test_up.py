@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import re
@@ -19,8 +20,12 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.factories import write_jsonl
+from tests.stored import outcomes
+
 PROJECT = Path(__file__).resolve().parents[2]
 PATIENCE = 40.0
+COMPANION = b"setup_config: {orchestrator: {agent_model: {deployment: cedar-2}}}\n"
 
 
 def command(*options: str) -> list[str]:
@@ -161,6 +166,38 @@ def test_a_dropped_file_becomes_a_run_by_the_workers(tmp_path: Path) -> None:
         # A worker that is told to end finishes its chunk, so nothing has to wait for a lease.
         up.process.send_signal(signal.SIGINT)
         assert (up.ended(), up.left()) == (0, [])
+
+
+def test_files_in_the_inbox_become_runs(tmp_path: Path) -> None:
+    """One that is being written is followed, a compressed one goes to the workers."""
+    inbox, waiting = tmp_path / "inbox", tmp_path / "waiting"
+    inbox.mkdir()
+    waiting.mkdir()
+    rows = outcomes("a.py:one", "pfe")
+    packed = write_jsonl(waiting / "rows.jsonl", outcomes("a.py:one", "pp")).read_bytes()
+
+    def stored(up: Up) -> dict[str, list[int]]:
+        runs = json.loads(up.get("api/v1/runs")[1])["items"]
+        counts = ("recorded", "passed", "failed", "errors")
+        return {run["model"]: [run["numbers"][name] for name in counts] for run in runs}
+
+    with running(tmp_path / "data", TWENTYFOLD_INBOX=str(inbox)) as up:
+        until(lambda: len(up.children("inbox")) == 1, "the inbox is followed")
+        path = write_jsonl(inbox / "desk.birch.jsonl", rows[:2])
+        until(lambda: stored(up) == {"birch": [2, 1, 1, 0]}, "two attempts are stored")
+        with path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(rows[2]) + "\n")
+        (waiting / "desk.cedar.jsonl.gz").write_bytes(gzip.compress(packed))
+        (waiting / "desk.cedar_run_metadata.yaml").write_bytes(COMPANION)
+        for name in ("desk.cedar_run_metadata.yaml", "desk.cedar.jsonl.gz"):
+            (waiting / name).rename(inbox / name)
+        until(lambda: stored(up) == {"birch": [3, 1, 1, 1], "cedar-2": [2, 2, 0, 0]}, "all attempts are stored")
+        up.process.send_signal(signal.SIGINT)
+        assert (up.ended(), up.left()) == (0, [])
+        assert "unexpectedly" not in up.output
+    assert sorted(file.name for file in inbox.iterdir()) == [
+        "desk.birch.jsonl", "desk.cedar.jsonl.gz", "desk.cedar_run_metadata.yaml",
+    ]  # fmt: skip
 
 
 def test_what_dies_is_started_again_at_the_same_address(tmp_path: Path) -> None:

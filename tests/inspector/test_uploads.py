@@ -14,9 +14,11 @@ from django.urls import reverse
 from pytest_django import Settings
 
 from inspector.companions import matched_files
+from runs.chunking import split
 from runs.chunks import claim_next
 from runs.models import Run, Upload, UploadProblem, UploadState
 from runs.tasks import do_chunk, work
+from tests.archives import zip_of
 from tests.stored import outcomes, store, upload_of
 
 pytestmark = pytest.mark.django_db
@@ -46,6 +48,16 @@ def send(client: Client, *files: SimpleUploadedFile, headers: dict[str, str] | N
 def work_all() -> None:
     while (chunk := claim_next()) is not None:
         do_chunk(chunk)
+
+
+def jsonl_of(letters: str) -> bytes:
+    return "".join(json.dumps(row) + "\n" for row in outcomes("a.py:one", letters)).encode()
+
+
+def entries(answer: Any) -> list[tuple[str, str]]:
+    """The entries in an answer: id, and how many members a list that has it says it has."""
+    tags = re.findall('<article class="up" [^>]*>', answer.content.decode())
+    return [("".join(re.findall('id="([^"]+)"', tag)), "".join(re.findall('"listed": ([0-9]+)', tag))) for tag in tags]
 
 
 def flat(answer: Any) -> str:
@@ -210,6 +222,45 @@ def test_lines_that_were_not_stored_are_listed_and_downloaded(client: Client) ->
         ["10", "rejected", "'-2+3", "0"],
     ]
     assert (rows[2][4], rows[3][4]) == ('\'=HYPERLINK("http://x")', "' +1")
+
+
+def test_what_was_not_read_of_an_archive_is_listed_without_task_and_repetition(client: Client) -> None:
+    archive = zip_of({"one.jsonl": jsonl_of("p"), "two.jsonl.gz": b"\x1f\x8bcut", "=notes.txt": b"no results"})
+    send(client, SimpleUploadedFile("campaign.zip", archive), model="birch")
+    work_all()
+    upload = Upload.objects.get(archive=None)
+    text = flat(client.get(reverse("upload", args=[upload.pk])))
+    head = re.findall('<th scope="col"[^>]*>([^<]*)</th>', text)
+    cells = [len(re.findall("<td", row)) for row in re.findall("<tr><td.*?</tr>", text)]
+    assert (head, cells) == (["Member", "What", "Reason"], [3, 3])
+    answer = client.get(reverse("upload_problems", args=[upload.pk]))
+    rows = list(csv.reader(io.StringIO(b"".join(answer).decode())))
+    assert [row[:2] for row in rows] == [["member", "kind"], ["2", "rejected"], ["3", "note"]]
+    assert [len(row) for row in rows] == [3, 3, 3]
+
+
+def test_members_come_behind_the_entry_of_their_archive_once(client: Client) -> None:
+    """The list says how many it has, and gets the others; an entry that stands alone gets none."""
+    archive = zip_of({"one.jsonl": jsonl_of("p"), "two.jsonl": jsonl_of("f"), "three.jsonl": b""})
+    answer = send(client, SimpleUploadedFile("campaign.zip", archive), headers=HTMX)
+    upload = Upload.objects.get()
+    address = reverse("upload", args=[upload.pk])
+    assert entries(answer) == [(f"upload-{upload.pk}", "0")]
+    chunk = claim_next()
+    assert chunk is not None
+    split(chunk, hint=lambda: None)
+    members = [f"upload-{member.pk}" for member in upload.members.order_by("-pk")]
+    assert len(members) == 2
+    # They ask for the model, with the runs to choose from.
+    run = store(outcomes("a.py:one", "p"))
+    lacking = client.get(address, {"listed": "0"}, headers=HTMX)
+    assert entries(lacking) == [(f"upload-{upload.pk}", "2"), *((member, "0") for member in members)]
+    assert flat(lacking).count(f'<option value="{run.slug}">birch on desk</option>') == 2
+    assert entries(client.get(address, {"listed": "2"}, headers=HTMX)) == [(f"upload-{upload.pk}", "2")]
+    stopped = client.post(reverse("upload_stop", args=[upload.pk]), {"listed": "0"}, headers=HTMX)
+    assert [pk for pk, _ in entries(stopped)] == [f"upload-{upload.pk}", *members]
+    for alone in (client.get(address, headers=HTMX), client.get(address, {"listed": "0"})):
+        assert entries(alone) == [(f"upload-{upload.pk}", "")]
 
 
 def test_hostile_file_names_show_as_text(client: Client) -> None:

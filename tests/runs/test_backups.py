@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import shutil
 import stat
@@ -15,16 +16,20 @@ from django.apps import apps
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.management import CommandError, call_command
+from django.db import connection
 from django.utils import timezone
 
 from runs import search
 from runs.backups import check_backup, make_backup, restore_backup
-from runs.backups.container import Contents, Table, Writer
+from runs.backups.container import Contents, Table, Writer, members, read_rows
+from runs.backups.values import misfit
 from runs.errors import BackupError
 from runs.models import Chunk, Note, PendingTranscript, Run, Upload
 from runs.transcripts import parse_query
 from runs.verifying import verify
-from tests.factories import make_row
+from tests.factories import make_row, write_jsonl
+from tests.inspector.access_scene import make_scene
+from tests.served import new_database
 from tests.stored import store
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -184,11 +189,11 @@ def test_rows_that_do_not_fit_leave_what_was_there(run: Run, tmp_path: Path) -> 
     assert everything() == stored
 
 
-def manage(folder: Path, *arguments: str) -> str:
-    environment = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
+def manage(folder: Path, *arguments: str, **variables: str) -> str:
+    kept = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
     done = subprocess.run(
-        [sys.executable, "manage.py", *arguments], cwd=ROOT, env=environment | {"TWENTYFOLD_DATA_DIR": str(folder)},
-        capture_output=True, text=True, check=False,
+        [sys.executable, "manage.py", *arguments], cwd=ROOT,
+        env=kept | {"TWENTYFOLD_DATA_DIR": str(folder)} | variables, capture_output=True, text=True, check=False,
     )  # fmt: skip
     return done.stdout + done.stderr.splitlines()[-1] if done.returncode else done.stdout
 
@@ -205,6 +210,70 @@ def test_into_a_new_data_folder_by_the_commands(run: Run, folder: Path, tmp_path
     assert manage(new, "export", run.slug).count("\n") == 4
     assert "There is something stored here already" in manage(new, "restore", str(tmp_path / "a.backup"))
     assert "the backup is whole" in manage(new, "restore", "--check", str(tmp_path / "a.backup"))
+
+
+def rows_in(path: Path) -> dict[str, list[Any]]:
+    """Table → its rows, as a backup has them."""
+    found: dict[str, list[Any]] = {}
+    for name, stream in members(path):
+        if name.startswith("tables/"):
+            found.setdefault(name.split("/")[1], []).extend(read_rows(stream))
+    return found
+
+
+@pytest.mark.postgres
+def test_a_backup_leads_from_one_database_to_the_other_and_back(run: Run, tmp_path: Path) -> None:
+    """PostgreSQL → SQLite → PostgreSQL, by the commands, with something in almost every table."""
+    if connection.vendor != "postgresql":
+        pytest.skip("DATABASE_URL names no PostgreSQL database.")
+    make_scene()
+    first, second, third = (tmp_path / name for name in ("a.backup", "b.backup", "c.backup"))
+    make_backup(first)
+    assert "restored: 4 runs" in manage(tmp_path / "sqlite", "restore", str(first))
+    assert "all is well." in manage(tmp_path / "sqlite", "verify")
+    assert "4 runs" in manage(tmp_path / "sqlite", "backup", str(second))
+    with new_database() as database:
+        assert "restored: 4 runs" in manage(tmp_path / "postgres", "restore", str(second), **database)
+        assert "all is well." in manage(tmp_path / "postgres", "verify", **database)
+        assert "4 runs" in manage(tmp_path / "postgres", "backup", str(third), **database)
+        # The next row gets a number of its own.
+        new = write_jsonl(tmp_path / "new.jsonl", [make_row(uid="c.py:test_c")])
+        told = manage(tmp_path / "postgres", "ingest", str(new), "--model", "elm", "--benchmark", "new", **database)
+        assert "1 stored" in told
+    assert [check_backup(path).database for path in (first, second, third)] == ["postgresql", "sqlite", "postgresql"]
+    assert rows_in(first) == rows_in(second) == rows_in(third)
+    assert set(rows_in(first)) > {"runs.note", "runs.pricelist", "inspector.account", "inspector.share"}
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"note": "a\0b"}, "runs.run: note of the row 1 has the character U+0000 in it"),
+        ({"model": "m" * 201}, "runs.run: model of the row 1 has 201 characters, and 200 fit"),
+    ],
+    ids=["nul", "too-long"],
+)
+def test_what_only_sqlite_takes_is_named(change: dict[str, Any], sentence: str, tmp_path: Path) -> None:
+    with new_database() as database:
+        if not database:
+            pytest.skip("DATABASE_URL names no PostgreSQL database.")
+        path = write_jsonl(tmp_path / "rows.jsonl", [make_row()])
+        sqlite, postgres = tmp_path / "sqlite", tmp_path / "postgres"
+        manage(sqlite, "ingest", str(path), "--model", "elm", "--benchmark", "desk")
+        manage(sqlite, "shell", "--command", f"from runs.models import Run; Run.objects.update(**{change!r})")
+        manage(sqlite, "backup", str(tmp_path / "a.backup"))
+        told = manage(postgres, "restore", str(tmp_path / "a.backup"), **database)
+        assert f"this database does not take a row of {sentence}. What was here is as it was." in told
+        assert manage(postgres, "verify", **database).startswith("0 attempts")
+
+
+def test_what_both_databases_take_is_no_misfit() -> None:
+    fields: list[Any] = [Run._meta.get_field(name) for name in ("id", "model", "settings", "note")]
+    # An escape that is written out is no character.
+    assert misfit(fields, [[1, "m" * 200, json.dumps({"a": "\\u0000"}), "–"], [2, "", None, ""]]) == ""
+    nul = [[1, "m", json.dumps({"a": ["\\\0"]}), ""]]
+    assert misfit(fields, nul) == "settings of the row 1 has the character U+0000 in it"
 
 
 def test_the_command_says_why_not(db: None, tmp_path: Path) -> None:

@@ -25,7 +25,8 @@ from runs.queries.failure_index import Facet
 from runs.queries.failures import failure_page
 from runs.records import CheckKind
 from runs.signatures import classify
-from runs.uploads import KeptFile, Wishes, new_upload
+from runs.upload_files import KeptFile
+from runs.uploads import Wishes, new_upload
 
 pytestmark = [pytest.mark.shared, pytest.mark.django_db]
 

@@ -15,7 +15,8 @@ from pytest_django import DjangoAssertNumQueries
 from runs.access import EVERYTHING
 from runs.benchmarks import THINKINGBOX_BENCH
 from runs.models import Run
-from runs.provenance import Coverage, Finding, Judgement, SaidBy, Tone, judge, selected_digest
+from runs.provenance import Coverage, Finding, Judgement, Tone, judge, selected_digest
+from runs.provenance_facts import SaidBy
 from runs.queries.provenance import provenance_page
 from tests.canonical import make_error, make_provenance, make_result
 from tests.factories import write_jsonl

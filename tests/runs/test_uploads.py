@@ -23,7 +23,8 @@ from runs.chunks import MOST_TRIES, anything_waits, claim_next, renew, set_exhau
 from runs.editing import delete_run
 from runs.errors import IngestError
 from runs.models import Attempt, Chunk, Run, TaskTally, Upload
-from runs.uploads import Wishes, accept_upload, answer_upload, keep_file, retry_upload, stop_upload, upload_warnings
+from runs.upload_files import keep_file
+from runs.uploads import Wishes, accept_upload, answer_upload, retry_upload, stop_upload, upload_warnings
 from tests.factories import make_row, write_jsonl
 
 pytestmark = pytest.mark.django_db

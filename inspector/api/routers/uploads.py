@@ -29,7 +29,8 @@ from runs.models import Upload, UploadState
 from runs.queries.uploads import Problem as Line
 from runs.queries.uploads import UploadRow, problem_rows, upload_row, upload_rows, uploads_total
 from runs.querysets import visible_uploads
-from runs.uploads import KeptFile, Wishes, accept_kept, answer_upload, blocks_of, retry_upload, stop_upload
+from runs.upload_files import KeptFile, blocks_of
+from runs.uploads import Wishes, accept_kept, answer_upload, retry_upload, stop_upload
 
 router = Router()
 WRITERS = needs(writes=True)

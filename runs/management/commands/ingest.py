@@ -24,20 +24,8 @@ from runs.management.foreground import ensure_database
 from runs.models import Run, TaskTally, Upload
 from runs.naming import MOST_REPETITIONS
 from runs.records import ProblemKind
-from runs.uploads import (
-    STANDARD_INPUT,
-    KeptFile,
-    Wishes,
-    blocks_of,
-    forget_files,
-    hash_stream,
-    keep_file,
-    kind_of,
-    new_upload,
-    open_upload,
-    read_header,
-    upload_warnings,
-)
+from runs.upload_files import KeptFile, blocks_of, forget_files, hash_stream, keep_file, kind_of, open_upload
+from runs.uploads import STANDARD_INPUT, Wishes, new_upload, read_header, upload_warnings
 
 _COUNTS = ("read", "stored", "same", "replaced", "passed", "failed", "errors")
 _SHOWN = 20

@@ -13,7 +13,8 @@ from inspector.mcp_server.failure_tools import find_attempts, run_failures
 from inspector.mcp_server.run_tools import list_runs
 from runs.access import EVERYTHING
 from runs.ingest import ingest_file
-from runs.uploads import KeptFile, Wishes, new_upload
+from runs.upload_files import KeptFile
+from runs.uploads import Wishes, new_upload
 from tests.inspector.mcp_server.asking import ask
 
 BUNDLE = "five-domains/five-domains.delta-medium"
