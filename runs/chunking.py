@@ -111,7 +111,7 @@ def _cuts(upload: Upload, stream: BinaryIO, blanks: Blanks) -> tuple[Reader, Ite
         reader, extents = found
         return reader, (_Cut(position=extent.end, extent=extent) for extent in extents)
     reader, rows = read_rows(stream, name=name, max_line=max_line, limits=limits())
-    return reader, (_Cut(position=stream.tell(), rows=part) for part in chunked(rows))
+    return reader, (_Cut(rows=list(part), position=stream.tell()) for part in chunked(rows))
 
 
 def _split_archive(chunk: Chunk, hint: Callable[[], None]) -> None:
@@ -155,7 +155,7 @@ def _add_chunk(upload: Upload, reader: Reader, number: int, cut: _Cut) -> None:
     path = "" if cut.extent is not None else _write_rows(upload, number, cut.rows)
     prepared = []
     if upload.run is None or number == 1:
-        rows = cut.rows if cut.extent is None else _rows_of(upload, reader, cut.extent)
+        rows = iter(cut.rows) if cut.extent is None else _rows_of(upload, reader, cut.extent)
         prepared = prepare_rows(reader, rows, upload)
     with transaction.atomic():
         if uids := uids_of(prepared):
@@ -181,19 +181,19 @@ def _write_rows(upload: Upload, number: int, rows: list[Row]) -> str:
     return str(path.relative_to(settings.UPLOADS_DIR))
 
 
-def _rows_of(upload: Upload, reader: Reader, extent: Extent) -> list[Row]:
+def _rows_of(upload: Upload, reader: Reader, extent: Extent) -> Iterator[Row]:
     with open_upload(upload) as stream:
         window = Window(stream, extent)
         # Its blank lines are told of when the whole file is cut.
-        return list(reader.rows_of_lines(window, Blanks(), max_line=settings.MAX_LINE, first=extent.first_line))
+        yield from reader.rows_of_lines(window, Blanks(), max_line=settings.MAX_LINE, first=extent.first_line)
 
 
-def _rows_in(chunk: Chunk, reader: Reader) -> list[Row]:
+def _rows_in(chunk: Chunk, reader: Reader) -> Iterator[Row]:
     if chunk.extent is not None:
         return _rows_of(chunk.upload, reader, msgspec.convert(chunk.extent, Extent))
     data = (settings.UPLOADS_DIR / chunk.path).read_bytes()
     rows = msgspec.msgpack.decode(zstandard.ZstdDecompressor().decompress(data), type=list[_FileRow])
-    return [row.row for row in rows]
+    return (row.row for row in rows)
 
 
 def store_claimed(chunk: Chunk) -> ChunkReport | None:

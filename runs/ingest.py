@@ -9,6 +9,7 @@ import gc
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from itertools import chain
 from typing import BinaryIO
 
 from django.conf import settings
@@ -39,18 +40,23 @@ BYTES_A_CHUNK = 48 << 20
 Row = RawRecord | Problem
 
 
-def chunked(rows: Iterator[Row]) -> Iterator[list[Row]]:
-    """Rows in chunks of a hundred, or of fewer where they are large. The cuts depend on the file alone."""
-    chunk: list[Row] = []
+def chunked(rows: Iterator[Row]) -> Iterator[Iterator[Row]]:
+    """Rows in chunks of a hundred, or of fewer where they are large. The cuts depend on the file alone.
+
+    A chunk is read as it is gone through, to its end before the next one: so a row is worked on while it is still at
+    hand, and need not be kept.
+    """
+    for first in rows:
+        yield _chunk(first, rows)
+
+
+def _chunk(first: Row, rows: Iterator[Row]) -> Iterator[Row]:
     size = 0
-    for row in rows:
-        chunk.append(row)
+    for count, row in enumerate(chain([first], rows), start=1):
+        yield row
         size += len(row.text) if isinstance(row, RawRecord) else 0
-        if len(chunk) == ROWS_A_CHUNK or size > BYTES_A_CHUNK:
-            yield chunk
-            chunk, size = [], 0
-    if chunk:
-        yield chunk
+        if count == ROWS_A_CHUNK or size > BYTES_A_CHUNK:
+            return
 
 
 # --- In the foreground ------------------------------------------------------------------------------------------------
@@ -127,7 +133,7 @@ def _prolong(upload: Upload) -> None:
 # --- As a file grows --------------------------------------------------------------------------------------------------
 
 
-def store_rows(upload: Upload, reader: Reader, rows: list[Row], before: Run | None = None) -> None:
+def store_rows(upload: Upload, reader: Reader, rows: Iterable[Row], before: Run | None = None) -> None:
     """Stores some rows of a saved upload. `before`: the run that an earlier file of the same name went to, which these
     go to as well if they are no other results for its attempts.
     """

@@ -190,6 +190,7 @@ def _kind_of(
 # --- Values that tell themselves -------------------------------------------------------------------------------------
 
 _BASIC = re.compile(rb"basic\s{1,4}(?P<secret>(?:[A-Za-z0-9+/]|\\/){8,1000}={0,2})", re.I)
+_DASHES = b"-----"
 _PEM = re.compile(
     rb"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[^\"-]++|-(?!----))*+"
     rb"(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?"
@@ -212,11 +213,13 @@ def _basic(text: bytes, at: int) -> Span | None:
 
 
 def _private_key(text: bytes, at: int) -> Span | None:
-    match = _PEM.match(text, at)
+    """Its literal is the word within `-----BEGIN`, as dashes stand in rows in many a text."""
+    start = at - len(_DASHES)
+    match = _PEM.match(text, start) if start >= 0 else None
     if match is None:
         return None
     # Without its last line the key runs to the quote behind it, and the backslashes before that are the quote's.
-    return Span(at, at + len(match[0].rstrip(b"\\")), Kind.PRIVATE_KEY)
+    return Span(start, start + len(match[0].rstrip(b"\\")), Kind.PRIVATE_KEY)
 
 
 def _address(text: bytes, at: int) -> Span | None:
@@ -251,7 +254,7 @@ _EXACT: _Rules = (
     ((b"tf_",), _pattern(Kind.TOKEN, _WORD + rb"tf_" + _SAFE + rb"{43}(?![A-Za-z0-9_-])")),
     # JSON Web Tokens.
     ((b"eyJ",), _pattern(Kind.TOKEN, _WORD + rb"eyJ" + _SAFE + rb"{8,4000}\.eyJ" + _SAFE + rb"{8,8000}\.(?:" + _SAFE + rb"{0,2000})")),  # noqa: E501
-    ((b"-----BEGIN ",), _private_key),
+    ((b"BEGIN ",), _private_key),
     ((b"://", b":\\/"), _address),
 )  # fmt: skip
 _ANY_CASE: _Rules = (

@@ -168,7 +168,8 @@ def push(run: Run, upload: Upload, stream: BinaryIO, *, max_line: int) -> Iterat
 
     What was stored stays, also where the sender breaks off. Raises `IngestError` where the run is gone meanwhile.
     """
-    for rows in chunked(reader_named(READER).rows(stream, max_line=max_line)):
+    for part in chunked(reader_named(READER).rows(stream, max_line=max_line)):
+        rows = list(part)
         # Grading takes longest, and needs no lock.
         overrides = run.benchmark.tool_overrides
         mask = upload.mask or settings.MASK_AT_INGEST
