@@ -1,9 +1,8 @@
 """How fast a bundle with states goes in, beside a pass that only parses it:
 
-    uv run python -m tests.bench.ingest [--rounds N] [--copies N] [--rows N] [--profile]
+    uv run python -m tests.bench.ingest [--rounds N] [--rows N] [--profile]
 
-The bundle is the reference data's own rows (`--dump testcontext`: three models of retail-20x, two of five-domains); of
-each further copy the tasks have other names. Each measurement is a process of its own, and the rounds take turns, so
+The bundle is that of `tests.bench.make_bundle`. Each measurement is a process of its own, and the rounds take turns, so
 that what else the machine does meets all of them. CPU seconds are those of the measured processes alone; what
 PostgreSQL's own processes use is in the wall time only. The database is a new SQLite file, or DATABASE_URL, which is
 emptied for each round.
@@ -26,50 +25,17 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-import zstandard
+from tests.bench.make_bundle import make_bundle
 
 ROOT = Path(__file__).resolve().parents[2]
-BUNDLES = ROOT.parent / "shared" / "bundles"
-SOURCES = (
-    "retail-20x/retail-20x.aster-large.jsonl.zst",
-    "retail-20x/retail-20x.briza-mini.jsonl.zst",
-    "retail-20x/retail-20x.cedar-8b.jsonl.zst",
-    "five-domains/five-domains.aster-large.jsonl.zst",
-    "five-domains/five-domains.delta-medium.jsonl.zst",
-)
 NAMES = ("parse", "halves", "one", "two")
 
 _PLAIN = {"parse", "halves"}
 _IN_TWO = {"halves", "two"}
-
-
-def make_bundle(target: Path, copies: int, most: int | None) -> int:
-    """Writes the rows; returns how many. Each source's tasks get a name of their own, so that all rows are stored."""
-    count = 0
-    with target.open("wb") as file:
-        for line in _lines(copies):
-            if count == most:
-                break
-            file.write(line)
-            count += 1
-    return count
-
-
-def _lines(copies: int) -> Iterator[bytes]:
-    for copy in range(copies):
-        for number, source in enumerate(SOURCES):
-            with (BUNDLES / source).open("rb") as packed:
-                plain = zstandard.ZstdDecompressor(max_window_size=2**31).stream_reader(packed)
-                rest = b""
-                while block := plain.read(4 << 20):
-                    *lines, rest = (rest + block).split(b"\n")
-                    for line in lines:
-                        yield line.replace(b'"uid":"', b'"uid":"c%d_%d_' % (copy, number), 1) + b"\n"
 
 
 def parse(path: Path) -> dict[str, Any]:
@@ -212,8 +178,7 @@ def measure(name: str, path: Path, profile: Path | None = None) -> dict[str, Any
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measures ingest beside a pass that only parses.")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--copies", type=int, default=1)
-    parser.add_argument("--rows", type=int, help="at most so many rows")
+    parser.add_argument("--rows", type=int, default=2_320, help="10,140 are a campaign's of one model")
     parser.add_argument("--only", nargs="+", choices=NAMES, default=list(NAMES))
     parser.add_argument("--profile", type=Path, help="write a profile of one process here, and measure nothing")
     parser.add_argument("--measure", nargs=2, metavar=("NAME", "PATH"), help=argparse.SUPPRESS)
@@ -224,7 +189,7 @@ def main() -> None:
     folder = Path(tempfile.mkdtemp(prefix="twentyfold-bundle-"))
     try:
         path = folder / "bench.jsonl"
-        rows = make_bundle(path, options.copies, options.rows)
+        rows = make_bundle(path, options.rows)
         size = path.stat().st_size
         print(f"{rows:,} rows, {size / 1e6:,.0f} MB, {size / rows / 1e3:,.0f} KB a row")
         if options.profile:

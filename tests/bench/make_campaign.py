@@ -1,5 +1,7 @@
 """Fills a database for the budgets: `uv run python -m tests.bench.make_campaign [--models N] [--repetitions K]`.
 
+`--full FILE` writes the rows of one model's campaign instead, 10,140 with their states, as a result file.
+
 Summary mode: tallies and attempts without traces of 18 models × 507 tasks × 20 repetitions (182,520 attempts), their
 price list, and a leaderboard of all of them. The counts are those constructed for the published results where the
 reference data lies beside the project; else others are made, from a seed. Tokens and prices are invented.
@@ -21,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from runs.access import EVERYTHING
+from tests.bench.make_bundle import make_bundle
 
 if TYPE_CHECKING:
     from runs.models import Leaderboard, Run, Task
@@ -203,7 +206,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Fills an empty database with a campaign in summary mode.")
     parser.add_argument("--models", type=int, default=18)
     parser.add_argument("--repetitions", type=int, default=20)
+    parser.add_argument("--full", type=Path, metavar="FILE")
     options = parser.parse_args()
+    if options.full:
+        make_bundle(options.full, len(models(1)[0].counts) * options.repetitions)
+        return
     call_command("migrate", verbosity=0)
     begun = time.monotonic()
     board = make(options.models, options.repetitions)
