@@ -24,7 +24,7 @@ SOURCES = (
 
 
 def make_bundle(target: Path, rows: int) -> int:
-    """Writes so many rows; returns their number. The tasks of each source get names of their own: all rows are stored."""
+    """Writes so many rows; returns their number. Each source has names of tasks of its own: all rows are stored."""
     with target.open("wb") as file:
         for _, line in zip(range(rows), _lines(), strict=False):
             file.write(line)
