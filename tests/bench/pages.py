@@ -1,7 +1,7 @@
 """Server times of the pages over a filled database: `uv run python -m tests.bench.pages [--rounds 40]`.
 
-Fill the database first (`tests.bench.make_campaign`); it is the one of the settings: TWENTYFOLD_DATA_DIR, or
-DATABASE_URL for PostgreSQL. Requests pass all middleware inside this process, one after the other. `first` is the first
+Fill the database first (`tests.bench.make_campaign`, and for the trace pages `manage.py ingest` of a bundle); it is the
+one of the settings: TWENTYFOLD_DATA_DIR, or DATABASE_URL for PostgreSQL. Requests pass all middleware inside this process, one after the other. `first` is the first
 request of the process, which computes what later ones keep; p50 and p95 are of those after it. `changed` is the
 first one after a run was recounted. `cpu` is the p95 of this process's own time, without the database's: on a busy
 machine the wall clock says more about the neighbours.
@@ -14,9 +14,12 @@ import os
 import statistics
 import sys
 import time
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-BUDGETS = {"leaderboard": 100, "run": 150}
+if TYPE_CHECKING:
+    from runs.models import Run
+
+BUDGETS = {"leaderboard": 100, "run": 150, "failures": 200, "trace": 80, "trace, state": 80}
 """Milliseconds, p95."""
 
 
@@ -40,8 +43,8 @@ def measure(rounds: int) -> list[Timed]:
     from runs.models import Leaderboard, Run  # noqa: PLC0415
 
     board = Leaderboard.objects.exclude(entries=None).order_by("-pk").first()
-    run = Run.objects.order_by("pk").first()
-    if board is None or run is None:
+    run, other = Run.objects.order_by("pk").first(), Run.objects.order_by("pk")[1:].first()
+    if board is None or run is None or other is None:
         raise SystemExit(
             "The database has no leaderboard with runs. Fill it: uv run python -m tests.bench.make_campaign"
         )
@@ -55,6 +58,9 @@ def measure(rounds: int) -> list[Timed]:
         "runs": "/",
         "leaderboards": "/leaderboards/",
         "prices": "/prices/",
+        "failures": "/failures/",
+        "compare runs": f"/compare/?base={run.slug}&candidate={other.slug}",
+        **_below(run),
     }
     client = Client(HTTP_HOST="127.0.0.1")
 
@@ -75,6 +81,23 @@ def measure(rounds: int) -> list[Timed]:
         walls, works = [wall for wall, _, _ in asked], [work for _, work, _ in asked]
         timed.append(Timed(name, first, statistics.median(walls), _p95(walls), _p95(works), changed, size))
     return timed
+
+
+def _below(run: Run) -> dict[str, str]:
+    """A task, and the failed attempt with the most steps among those that have a trace; a campaign's own have none."""
+    from runs.models import Attempt, Task  # noqa: PLC0415
+
+    task = Task.objects.filter(attempts__run=run).order_by("pk").first()
+    pages = (
+        {}
+        if task is None
+        else {"task of a run": f"{run.get_absolute_url()}tasks/{task.uid}/", "task": f"/tasks/{task.uid}/"}
+    )
+    attempt = Attempt.objects.filter(trace__isnull=False, verdict="failed").order_by("-steps", "pk").first()
+    if attempt is not None:
+        pages["trace"] = attempt.get_absolute_url()
+        pages["trace, state"] = f"{attempt.get_absolute_url()}?tab=state"
+    return pages
 
 
 def _p95(times: list[float]) -> float:
