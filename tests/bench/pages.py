@@ -1,10 +1,10 @@
 """Server times of the pages over a filled database: `uv run python -m tests.bench.pages [--rounds 40]`.
 
 Fill the database first (`tests.bench.make_campaign`, and for the trace pages `manage.py ingest` of a bundle); it is the
-one of the settings: TWENTYFOLD_DATA_DIR, or DATABASE_URL for PostgreSQL. Requests pass all middleware inside this process, one after the other. `first` is the first
-request of the process, which computes what later ones keep; p50 and p95 are of those after it. `changed` is the
-first one after a run was recounted. `cpu` is the p95 of this process's own time, without the database's: on a busy
-machine the wall clock says more about the neighbours.
+one of the settings: TWENTYFOLD_DATA_DIR, or DATABASE_URL for PostgreSQL. Requests pass all middleware inside this
+process, one after the other. `first` is the first request of the process, which computes what later ones keep; p50 and
+p95 are of those after it. `changed` is the first one after a run was recounted. `cpu` is the p95 of this process's own
+time, without the database's: on a busy machine the wall clock says more about the neighbours.
 """
 
 from __future__ import annotations
