@@ -131,3 +131,12 @@ def test_the_index_is_sound_after_rows_went() -> None:
     with connection.cursor() as cursor:
         cursor.execute("INSERT INTO runs_transcript(runs_transcript) VALUES ('integrity-check')")
     assert found("stays") == [0]
+
+
+def test_the_index_of_sqlite_is_merged_late_also_once_it_was_cleared() -> None:
+    if connection.vendor != "sqlite":
+        pytest.skip("Only SQLite's index is made of parts that are merged.")
+    search.clear()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT k, v FROM runs_transcript_config WHERE k != 'version' ORDER BY k")
+        assert cursor.fetchall() == [("automerge", 16), ("crisismerge", 64)]
