@@ -41,10 +41,11 @@ def create_index(connection: BaseDatabaseWrapper) -> None:
             # Without a foreign key: rows go with their attempts by `forget`, as they do on SQLite.
             cursor.execute("CREATE TABLE runs_transcript (attempt_id bigint PRIMARY KEY, words tsvector NOT NULL)")
             cursor.execute("CREATE INDEX transcript_words ON runs_transcript USING gin (words)")
+    merge_late(connection)
 
 
 def merge_late(connection: BaseDatabaseWrapper) -> None:
-    """Lets SQLite merge the parts of the index sixteen at a time instead of four. For migrations.
+    """Lets SQLite merge the parts of the index sixteen at a time instead of four. For migrations, too.
 
     A large index is otherwise read again and again: 800 rows beside a hundred thousand cost twice the time.
     """
