@@ -36,6 +36,16 @@ WIDER = """() => {
 }"""
 
 
+def wider_now(page: Page) -> list[str]:
+    """What is wider than the window, once scripts have laid out anew what they lay out."""
+    for _ in range(40):
+        found: list[str] = page.evaluate(WIDER)
+        if not found:
+            break
+        page.wait_for_timeout(50)
+    return found
+
+
 @pytest.fixture
 def addresses() -> list[str]:
     """Every page of a site in which whatever a bundle names is very long."""
@@ -105,20 +115,28 @@ def addresses() -> list[str]:
     ]
 
 
-@pytest.mark.parametrize(("width", "scripts"), [(1440, True), (390, True), (360, True), (360, False)])
-def test_long_names_do_not_widen_a_page(open_page: OpenPage, addresses: list[str], width: int, scripts: bool) -> None:
-    page = open_page("/", width=width, scripts=scripts)
+@pytest.mark.parametrize(
+    ("widths", "scripts"),
+    [pytest.param((1440, 390, 360), True, id="scripts"), pytest.param((360,), False, id="no scripts")],
+)
+def test_long_names_do_not_widen_a_page(
+    open_page: OpenPage, addresses: list[str], widths: tuple[int, ...], scripts: bool
+) -> None:
+    page = open_page("/", scripts=scripts)
     wider = {}
     for address in addresses:
         answer = page.goto(address)
         assert answer is not None
         assert (address, answer.status) == (address, 200)
-        found = page.evaluate(WIDER)
-        crumb = page.locator(".crumbs > a", has_text=re.compile("^(Runs|Failures|Leaderboards)$")).first
-        if crumb.count():
-            assert (address, crumb.evaluate("a => a.getBoundingClientRect().height < 30")) == (address, True)
-        if found:
-            wider[address[:60]] = found
+        for width in widths:
+            page.set_viewport_size({"width": width, "height": 900})
+            found = wider_now(page)
+            crumb = page.locator(".crumbs > a", has_text=re.compile("^(Runs|Failures|Leaderboards)$")).first
+            if crumb.count():
+                one_line = crumb.evaluate("a => a.getBoundingClientRect().height < 30")
+                assert (address, width, one_line) == (address, width, True)
+            if found:
+                wider[address[:60], width] = found
     assert wider == {}
 
 
