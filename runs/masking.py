@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from runs.masking_rules import CURRENT, Kind, Span, spans_in
+from runs.masking_rules import CURRENT, Kind, Span
+from runs.masking_search import spans_in
 from runs.records import Effect, GradedAttempt
 
 __all__ = [

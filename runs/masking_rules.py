@@ -10,16 +10,13 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from enum import StrEnum
-from itertools import product
 from typing import NamedTuple
 
-import numpy as np
+__all__ = ["ANY_CASE", "CURRENT", "EXACT", "Finder", "Kind", "Span"]
 
-__all__ = ["CURRENT", "Kind", "Span", "spans_in"]
-
-CURRENT = 1
+CURRENT = 2
 """The version of the rules below. What an attempt's count of secrets was made with is stored beside it."""
 
 
@@ -36,8 +33,8 @@ class Span(NamedTuple):
     kind: Kind
 
 
-_Finder = Callable[[bytes, int], "Span | None"]
-"""Looks at one place of the text where the rule's literal stands."""
+Finder = Callable[[bytes, int], "Sequence[Span]"]
+"""Looks at one place of the text where the rule's literal stands. What it finds is in order."""
 
 # A word begins here. Of an escaped line feed, tab or letter within JSON the last sign is no part of a word.
 _WORD = rb"(?:(?<![A-Za-z0-9])|(?<=\\[nrtbf])|(?<=\\u[0-9A-Fa-f]{4}))"
@@ -48,17 +45,17 @@ _LONGEST = 4096
 """Bytes of a value that are looked at: what is longer is no password."""
 
 
-def _pattern(kind: Kind, pattern: bytes) -> _Finder:
+def _pattern(kind: Kind, pattern: bytes) -> Finder:
     """Finds what the pattern matches at the literal; its group `secret` where it has one, else the whole match. A match
     without a digit is a word, such as `sk-` before a long name."""
     compiled = re.compile(pattern)
     group = "secret" if "secret" in compiled.groupindex else 0
 
-    def find(text: bytes, at: int) -> Span | None:
+    def find(text: bytes, at: int) -> Sequence[Span]:
         match = compiled.match(text, at)
         if match is None or _HAS_DIGIT.search(match[group]) is None:
-            return None
-        return Span(*match.span(group), kind)
+            return ()
+        return (Span(*match.span(group), kind),)
 
     return find
 
@@ -71,57 +68,98 @@ _STRONG = (
     rb"|secret|authorization"
 )
 _NAME = re.compile(
-    rb"(?P<password>passphrase|passwort|password|passwd|pwd)|(?P<strong>" + _STRONG + rb")|(?P<token>token)", re.I
+    rb"(?P<password>passphrase|passwort|password|passcode|passwd|pwd)|(?P<strong>" + _STRONG + rb")|(?P<token>token)",
+    re.I,
 )
 _NAME_END = re.compile(
-    rb"(?:passw(?:ord|ort|d)|passphrase|pwd|key|token|authorization|secret(?:[_-]?access)?(?:[_-]?(?:key|token))?)"
-    rb"(?:\\{0,15}[\"'])?(?:\s|\\[nrt]){0,8}[:=]",
+    rb"(?:passw(?:ord|ort|d)|passphrase|passcode|pwd|key|token|authorization"
+    rb"|secret(?:[_-]?access)?(?:[_-]?(?:key|token))?)"
+    rb"(?:\\{0,15}[\"'])?\]?(?:\s|\\[nrt]){0,8}(?:[:=]|!=)",
     re.I,
 )
 _NAME_STARTS = 11
 """Bytes before a literal at which its name may begin, as `encryption_` before `key`."""
-# What stands between a name and its value: `": "` in JSON at any depth, `=`, `: `, `=>`; and the quote that opens it.
+# What stands between a name and its value: `": "` in JSON at any depth, `=`, `: `, `=>`, `"] == `; and the quote that
+# opens it.
 _BETWEEN = re.compile(
-    rb"(?:\\{0,15}[\"'])?(?:\s|\\[nrt]){0,8}(?P<sign>=>|[:=])(?:\s|\\[nrt]){0,8}(?P<opening>\\{0,15}\"|')?"
+    rb"(?:\\{0,15}[\"'])?\]?(?:\s|\\[nrt]){0,8}(?P<sign>=>|[!=]=|[:=])(?:\s|\\[nrt]){0,8}(?P<opening>\\{0,15}\"|')?"
 )
 _BARE = re.compile(rb"[^\s\"'\\<>&,;(){}\[\]`|]{4,400}")
+_CUT_OFF = re.compile(rb"(?P<value>[^\s\"'\\<>&,;(){}\[\]`|]{8,600}?)\.{0,3}(?:\s|\\+[nr]|\Z)")
+# Texts within a list or an object: the first one, the sign behind a text, and the next one.
+_FIRST_WITHIN = re.compile(rb"[\[{](?:\s|\\[nrt]){0,8}(?P<opening>\\{0,15}\"|')")
+_BEHIND = re.compile(rb"(?:\s|\\[nrt]){0,8}([,:\]}])")
+_NEXT_WITHIN = re.compile(rb"(?:\s|\\[nrt]){0,8}(?P<opening>\\{0,15}\"|')")
+_MOST_WITHIN = 20
 _IN_ADDRESS = re.compile(rb"[^\s\"'\\<>&#]{4,400}")
 _SCHEME = re.compile(rb"(?:bearer|basic|token|apikey|digest)\s+", re.I)
 _PAGES = re.compile(rb"(?:page|next|prev|previous|sync|continuation|pagination|cursor|max|start)[_-]?$", re.I)
 _PLACEHOLDER = re.compile(
     rb"(?:string|text|password|passwort|passwd|passphrase|secret|token|null|none|nil|undefined|true|false|yes|no"
     rb"|required|optional|hidden|redacted|masked|removed|changed|unchanged|invalid|incorrect|expired|missing|empty"
-    rb"|unknown|reset|enabled|disabled|n/a|your.*|my[_-].*|example.*|change_?me|[*x.\xe2\x80\xa2\xa6-]+|[<{$%(\[].*)",
+    rb"|unknown|reset|enabled|disabled|n/a|your(?:[_ -].*|[a-z]*)|my[_-][a-z_-]*|example[a-z_.-]*[0-9]*|change_?me"
+    rb"|[*x.\xe2\x80\xa2\xa6-]+|<.*>|\{.*\}|\[.*\]|\(.*\)|\$\{?[a-z_][a-z0-9_.]*\}?|%.*[%sd])",
     re.I | re.S,
 )
 
 
-def _named(text: bytes, at: int) -> Span | None:
+def _named(text: bytes, at: int) -> Sequence[Span]:
     """The value behind a name such as `password`, at one of whose literals the text is looked at."""
     name = _name_at(text, at)
-    if name is None:
-        return None
-    between = _BETWEEN.match(text, name.end())
-    if between is None:
-        return None
+    between = None if name is None else _BETWEEN.match(text, name.end())
+    if name is None or between is None:
+        return ()
     quote, start = between["opening"], between.end()
+    if quote is None and text[start : start + 1] in {b"[", b"{"}:
+        return _inside(text, start, name)
     scheme = _SCHEME.match(text, start)
     if scheme is not None:
         start = scheme.end()
-    in_address = between["sign"] == b"=" and text[name.start() - 1 : name.start()] in {b"?", b"&"}
-    end = _end_of(text, start, quote, in_address=in_address)
-    if end is None:
-        return None
-    value = text[start:end]
-    kind = _kind_of(
-        name,
-        value,
-        quoted=quote is not None,
-        after_equals=between["sign"] == b"=",
-        in_address=in_address,
-        scheme=scheme is not None,
-    )
-    return None if kind is None else Span(start, end, kind)
+    sign = between["sign"]
+    in_address = sign == b"=" and text[name.start() - 1 : name.start()] in {b"?", b"&"}
+    shape = _Shape(quote is not None, sign == b"=", in_address, scheme is not None)
+    return _one(text, start, _end_of(text, start, quote, in_address=in_address), name, shape)
+
+
+class _Shape(NamedTuple):
+    """How a value stands there."""
+
+    quoted: bool
+    after_equals: bool = False
+    in_address: bool = False
+    scheme: bool = False
+    """Behind `Bearer` or the like."""
+
+
+def _one(text: bytes, start: int, end: int | None, name: re.Match[bytes], shape: _Shape) -> Sequence[Span]:
+    """The value, or where its quote does not end it, what the line has of it."""
+    kind = None if end is None else _kind_of(name, text[start:end], shape)
+    if kind is None and shape.quoted and (cut := _CUT_OFF.match(text, start)) is not None:
+        end = cut.end("value")
+        kind = _kind_of(name, text[start:end], _Shape(quoted=False))
+    return () if kind is None or end is None else (Span(start, end, kind),)
+
+
+def _inside(text: bytes, start: int, name: re.Match[bytes]) -> list[Span]:
+    """The texts of a list or an object behind the name, of one level. A word alone is none of them: what a field is
+    called and how it is described stands behind its name, too."""
+    spans: list[Span] = []
+    opening = _FIRST_WITHIN.match(text, start)
+    while opening is not None and len(spans) < _MOST_WITHIN and opening.end() < start + _LONGEST:
+        first = opening.end()
+        end = _end_of(text, first, opening["opening"], in_address=False)
+        behind = None if end is None else _BEHIND.match(text, end + len(opening["opening"]))
+        if end is None or behind is None:
+            break
+        value = text[first:end]
+        if behind[1] != b":" and len(value) >= 6 and _HAS_DIGIT.search(value) and _HAS_LETTER.search(value):
+            kind = _kind_of(name, value, _Shape(quoted=True))
+            if kind is not None:
+                spans.append(Span(first, end, kind))
+        if behind[1] in b"]}":
+            break
+        opening = _NEXT_WITHIN.match(text, behind.end())
+    return spans
 
 
 def _name_at(text: bytes, at: int) -> re.Match[bytes] | None:
@@ -161,9 +199,7 @@ def _end_of(text: bytes, start: int, quote: bytes | None, *, in_address: bool) -
     return None
 
 
-def _kind_of(
-    name: re.Match[bytes], value: bytes, *, quoted: bool, after_equals: bool, in_address: bool, scheme: bool
-) -> Kind | None:
+def _kind_of(name: re.Match[bytes], value: bytes, shape: _Shape) -> Kind | None:
     """What the value is; None where it has not the shape of a secret."""
     if not 4 <= len(value) <= _LONGEST or any(space in value for space in b" \t\n") or _PLACEHOLDER.fullmatch(value):
         return None
@@ -171,9 +207,9 @@ def _kind_of(
     if name.lastgroup == "password":
         if value[:1] in b"/~." and name[0].lower() == b"pwd":  # a folder
             return None
-        fits = quoted or in_address or (mixed and len(value) >= (6 if after_equals else 8))
+        fits = shape.quoted or shape.in_address or (mixed and len(value) >= (6 if shape.after_equals else 8))
         return Kind.PASSWORD if fits else None
-    if scheme:
+    if shape.scheme:
         return Kind.TOKEN if mixed and len(value) >= 8 else None
     called = name[0].lower()
     if called == b"authorization":
@@ -181,7 +217,7 @@ def _kind_of(
     elif name.lastgroup == "token":
         fits = mixed and len(value) >= 16 and _UUID.fullmatch(value) is None
     else:
-        fits = mixed and len(value) >= (8 if quoted or in_address else 16)
+        fits = mixed and len(value) >= (8 if shape.quoted or shape.in_address else 16)
     if not fits:
         return None
     return Kind.API_KEY if called.endswith(b"key") else Kind.TOKEN
@@ -200,41 +236,97 @@ _ADDRESS = re.compile(
 )
 
 
-def _basic(text: bytes, at: int) -> Span | None:
+def _basic(text: bytes, at: int) -> Sequence[Span]:
     """`Basic` with a name and a password in base64; any other word behind it is a word."""
     match = _BASIC.match(text, at)
     if match is None:
-        return None
+        return ()
     try:
         inner = base64.b64decode(match["secret"].replace(b"\\", b""), validate=True)
     except binascii.Error:
-        return None
-    return Span(*match.span("secret"), Kind.PASSWORD) if b":" in inner and inner.isascii() else None
+        return ()
+    return (Span(*match.span("secret"), Kind.PASSWORD),) if b":" in inner and inner.isascii() else ()
 
 
-def _private_key(text: bytes, at: int) -> Span | None:
+def _private_key(text: bytes, at: int) -> Sequence[Span]:
     """Its literal is the word within `-----BEGIN`, as dashes stand in rows in many a text."""
     start = at - len(_DASHES)
     match = _PEM.match(text, start) if start >= 0 else None
     if match is None:
-        return None
+        return ()
     # Without its last line the key runs to the quote behind it, and the backslashes before that are the quote's.
-    return Span(start, start + len(match[0].rstrip(b"\\")), Kind.PRIVATE_KEY)
+    return (Span(start, start + len(match[0].rstrip(b"\\")), Kind.PRIVATE_KEY),)
 
 
-def _address(text: bytes, at: int) -> Span | None:
+def _address(text: bytes, at: int) -> Sequence[Span]:
     """The password in `scheme://user:password@host`."""
     match = _ADDRESS.match(text, at)
     if match is None or re.fullmatch(rb"[*]+|[<{$%\[].*", match["secret"]):
+        return ()
+    return (Span(*match.span("secret"), Kind.PASSWORD),)
+
+
+# --- Values that a check reports -------------------------------------------------------------------------------------
+
+_REPORTED = 800
+"""Bytes before a value in which its path stands."""
+_PATH = re.compile(rb"Path: |path\\{0,15}\"(?:\s|\\[nrt]){0,8}:(?:\s|\\[nrt]){0,8}(?P<opening>\\{0,15}\")")
+_PATH_END = re.compile(rb"\s{2}|\n|\\+[nr]|\s(?:Type|Result)\b|\s\xe2\x80\xa6|\s?\Z")
+_MOST_PATHS = 4
+"""Places before a value that are tried for its path: the word stands in values, too."""
+_LAST_FIELD = re.compile(rb"[A-Za-z0-9_-]+(?=[\"'\\\])\s]*\Z)")
+_RESULT = re.compile(
+    rb"(?:(?:Result|Golden):|(?:result|golden)\\{0,15}\"(?:\s|\\[nrt]){0,8}:)[ \t]{0,8}(?P<opening>\\{0,15}\"|')?"
+)
+
+
+def _reported(text: bytes, at: int) -> Sequence[Span]:
+    """The value that a check tells of a field: behind `Result:` or `Golden:` under `Path: users[2].password`, and in
+    its list of differences, `{"path": …, "result": …, "golden": …}`.
+    """
+    result = _RESULT.match(text, at)
+    path = None if result is None else _path_before(text, at)
+    field = None if path is None else _LAST_FIELD.search(path)
+    name = None if field is None else _whole_name(field[0])
+    if result is None or name is None:
+        return ()
+    quote, start = result["opening"], result.end()
+    if quote is None and text[start : start + 1] in {b"[", b"{"}:
+        return _inside(text, start, name)
+    return _one(text, start, _end_of(text, start, quote, in_address=False), name, _Shape(quoted=True))
+
+
+def _path_before(text: bytes, at: int) -> bytes | None:
+    before, start = max(0, at - _REPORTED), at
+    for _ in range(_MOST_PATHS):
+        start = max(text.rfind(b"Path: ", before, start), text.rfind(b"path", before, start))
+        if start < 0:
+            return None
+        match = _PATH.match(text, start, at)
+        if match is None:
+            continue
+        if match["opening"] is None:
+            found = _PATH_END.search(text, match.end(), at)
+            end = None if found is None else found.start()
+        else:
+            end = _end_of(text, match.end(), match["opening"], in_address=False)
+        return None if end is None or end > at else text[match.end() : end]
+    return None
+
+
+def _whole_name(field: bytes) -> re.Match[bytes] | None:
+    """The name of a secret that a field's name is, or ends with: `user_password`."""
+    found = [match for match in _NAME.finditer(field) if match.end() == len(field)]
+    if not found or (found[0].lastgroup == "token" and _PAGES.search(field, 0, found[0].start())):
         return None
-    return Span(*match.span("secret"), Kind.PASSWORD)
+    return found[0]
 
 
 _SAFE = rb"[A-Za-z0-9_-]"
 _KEY = Kind.API_KEY
-_Rules = tuple[tuple[tuple[bytes, ...], _Finder], ...]
+_Rules = tuple[tuple[tuple[bytes, ...], Finder], ...]
 """Literals, and what looks at each place where one stands."""
-_EXACT: _Rules = (
+EXACT: _Rules = (
     # OpenAI, Anthropic, OpenRouter, and who makes keys like theirs.
     ((b"sk-",), _pattern(_KEY, _WORD + rb"sk-(?:(?:ant|proj|svcacct|admin|or-v1|lf)-" + _SAFE + rb"{16,400}|[A-Za-z0-9]{20,200}(?![A-Za-z0-9_-]))")),  # noqa: E501
     # Amazon Web Services.
@@ -256,83 +348,12 @@ _EXACT: _Rules = (
     ((b"eyJ",), _pattern(Kind.TOKEN, _WORD + rb"eyJ" + _SAFE + rb"{8,4000}\.eyJ" + _SAFE + rb"{8,8000}\.(?:" + _SAFE + rb"{0,2000})")),  # noqa: E501
     ((b"BEGIN ",), _private_key),
     ((b"://", b":\\/"), _address),
+    # On a command line.
+    ((b"--passw",), _pattern(Kind.PASSWORD, rb"--passw(?:ord|d)\s{1,4}(?P<secret>[^\s\"'\\<>${}-][^\s\"'\\<>]{3,200})")),  # noqa: E501
 )  # fmt: skip
-_ANY_CASE: _Rules = (
+ANY_CASE: _Rules = (
     ((b"bearer",), _pattern(Kind.TOKEN, rb"(?i:bearer)(?:\s|%20|:){1,4}(?P<secret>(?:[A-Za-z0-9._~+/-]|\\/){16,4000}={0,2})")),  # noqa: E501
     ((b"basic",), _basic),
-    ((b"passw", b"passp", b"pwd", b"key", b"secret", b"token", b"authorization"), _named),
+    ((b"result", b"golden"), _reported),
+    ((b"passw", b"passp", b"passc", b"pwd", b"key", b"secret", b"token", b"authorization"), _named),
 )  # fmt: skip
-
-
-# --- Where to look ---------------------------------------------------------------------------------------------------
-
-_START = 3
-"""Bytes of a literal that are looked for first, in any case. No literal has fewer."""
-_BY_START: dict[bytes, list[tuple[bytes, bytes, _Finder]]] = {}
-for _rules, _folds in ((_EXACT, False), (_ANY_CASE, True)):
-    for _literals, _find in _rules:
-        for _literal in _literals:
-            _BY_START.setdefault(_literal[:_START].lower(), []).append((_literal, b"" if _folds else _literal, _find))
-
-
-class _Table(NamedTuple):
-    """What tells where a literal may begin, by the bytes there, in any case."""
-
-    pairs: np.ndarray
-    """The first two bytes as a little-endian number → whether a literal begins with them."""
-    lower: np.ndarray
-    """Byte → its small letter."""
-    starts: np.ndarray
-    """The first three bytes of literals as big-endian numbers, in order."""
-    fourths: np.ndarray
-    """Number of the start, byte → whether a literal goes on with it, or has ended."""
-
-
-def _table() -> _Table:
-    starts = sorted(_BY_START)
-    pairs = np.zeros(1 << 16, dtype=bool)
-    fourths = np.zeros((len(starts), 256), dtype=bool)
-    for number, start in enumerate(starts):
-        for first, second in product(*({byte, *bytes([byte]).upper()} for byte in start[:2])):
-            pairs[first | second << 8] = True
-        for literal, _, _ in _BY_START[start]:
-            fourth = literal[_START : _START + 1]
-            fourths[number, [*fourth.lower(), *fourth.upper()] if fourth else slice(None)] = True
-    lower = np.frombuffer(bytes(range(256)).lower(), dtype=np.uint8).astype(np.int32)
-    return _Table(pairs, lower, np.array([int.from_bytes(start, "big") for start in starts]), fourths)
-
-
-_TABLE = _table()
-
-
-def _places(text: bytes) -> list[int]:
-    """Where a literal may begin, in order. A few passes in C for all literals together."""
-    letters = np.frombuffer(text, dtype=np.uint8)
-    places: list[int] = []
-    for first in (0, 1):
-        pairs = np.frombuffer(text, dtype="<u2", count=max(0, len(text) - first - 1) // 2, offset=min(first, len(text)))
-        at = 2 * np.flatnonzero(_TABLE.pairs.take(pairs, mode="clip")) + first
-        one, two, three = (_TABLE.lower.take(letters.take(at + place)) for place in range(_START))
-        starts = one << 16 | two << 8 | three
-        number = np.searchsorted(_TABLE.starts, starts)
-        known = _TABLE.starts.take(number, mode="clip") == starts
-        at, number = at[known], number[known]
-        # At the very end there is no fourth byte: the last one stands for it, and only may let a place pass.
-        places += at[_TABLE.fourths[number, letters.take(at + _START, mode="clip")]].tolist()
-    return sorted(places)
-
-
-def spans_in(text: bytes) -> Iterator[Span]:
-    behind: dict[_Finder, int] = {}
-    for at in _places(text):
-        for literal, exact, find in _BY_START.get(text[at : at + 3].lower(), ()):
-            # What one rule has found it does not look into again.
-            if at < behind.get(find, 0):
-                continue
-            there = text[at : at + len(literal)]
-            if there != exact if exact else there.lower() != literal:
-                continue
-            span = find(text, at)
-            if span is not None:
-                behind[find] = span.end
-                yield span

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import time
+import re
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +71,11 @@ def test_a_key_is_masked_at_each_depth_of_json_and_the_rest_stays(name: str, dep
         ("{'api_key': 'abc12345', 'x': 1}", "{'api_key': '[masked: API key]', 'x': 1}"),
         ("password: Hunter2!x", "password: [masked: password]"),
         ("DB_PASSWORD=hunter22", "DB_PASSWORD=[masked: password]"),
+        ('assert u["password"] == "Abc12345"', 'assert u["password"] == "[masked: password]"'),
+        ("u['api_key'] != 'abc12345'", "u['api_key'] != '[masked: API key]'"),
+        ('"password": "cutAbc123...', '"password": "[masked: password]...'),
+        ("login --password Tr0ub4dor -v", "login --password [masked: password] -v"),
+        ("passcode=19a51b", "passcode=[masked: password]"),
     ],
 )
 def test_what_a_name_or_an_address_tells_is_masked(text: str, masked: str) -> None:
@@ -90,6 +95,11 @@ def test_what_a_name_or_an_address_tells_is_masked(text: str, masked: str) -> No
         ({"X-Api-Key": "abcd1234"}, {"X-Api-Key": "[masked: API key]"}),
         ({"Authorization": "Bearer abcd1234"}, {"Authorization": "Bearer [masked: token]"}),
         ({"token": "0123456789abcdef"}, {"token": "[masked: token]"}),
+        ({"password": ["a1b2c3", "word"]}, {"password": ["[masked: password]", "word"]}),
+        ({"password": {"new": "x9y8z7", "n": 1}}, {"password": {"new": "[masked: password]", "n": 1}}),
+        ({"password": "my-Secret9"}, {"password": "[masked: password]"}),
+        ({"password": "your9Pass!"}, {"password": "[masked: password]"}),
+        ({"password": "$ecret9!"}, {"password": "[masked: password]"}),
     ],
 )
 def test_a_field_is_masked_by_its_name(value: Any, masked: Any) -> None:
@@ -112,6 +122,8 @@ def test_a_field_is_masked_by_its_name(value: Any, masked: Any) -> None:
         '{"password": null, "token": "", "api_key": 5, "authorization": "AUTH-12345"}',
         "Please enter your password: it must have 8 characters. Reset password? The secret: patience.",
         "https://example.com:8443/a@b?x=1 and http://host:80/path, mailto:ada@example.com",
+        '{"password": {"type": "string", "minLength": 8, "description": "At least 8 signs", "title": "Pass2"}}',
+        '{"password": "{{password}}", "api_key": "${API_KEY}", "token": "%(token)s", "secret": "<your secret 1>"}',
         "postgres://user:{password}@host and https://u:$TOKEN@host and ftp://u:***@host",
         "task-force, risk-adjusted, sk-learn-is-a-library-for-python, desk-updates-are-here",
         "Basic information about the bearer of the letter; Bearer authentication-is-required",
@@ -171,26 +183,56 @@ def _form(value: Any) -> Any:
     return type(value).__name__
 
 
+REPORT = "1. Path: {path}\n   Type: value mismatch\n   Result:  {result}\n   Golden:  {golden}\n\n2. Path: a.b"
+
+
+@pytest.mark.parametrize("depth", [0, 1, 2])
 @pytest.mark.parametrize(
-    "piece",
+    ("path", "result", "golden", "shown"),
     [
-        "sk-", "token", 'password="', '\\"password\\":\\"', "-----BEGIN PRIVATE KEY-----", "://a", "eyJ.eyJ.", "a" * 50,
-        "secret: ", "bearer ", "basic ", '"', "\\", "\\\\\"", "api_key=abc12345&", "access_token", "gh", "AIza", "::::",
+        ("users[2].password", '"hunter2"', '"old-one"', '"[masked: password]" "[masked: password]"'),
+        ("users[2].settings['secret_key']", '"abc12345"', "null", '"[masked: API key]" null'),
+        ('users[2].settings["secret_key"]', '"abc12345"', "null", '"[masked: API key]" null'),
+        (
+            "users[2].db_password", '["a1b2c3", "word"]', '{"new": "x9y8z7"}',
+            '["[masked: password]", "word"] {"new": "[masked: password]"}',
+        ),
+        ("users[2].password", '"cut off a', '"cutAbc123..."', '"cut off a "[masked: password]"'),
+        ("users[2].password_hint", '"hunter2"', '"old-one"', '"hunter2" "old-one"'),
+        ("orders[2].status", '"solved1"', '"hold"', '"solved1" "hold"'),
     ],
+    ids=["password", "key", "key in double quotes", "list and object", "cut off", "another name", "no secret"],
 )  # fmt: skip
-def test_the_time_grows_with_the_length(piece: str) -> None:
-    short, long = ((piece * (size // len(piece))).encode() for size in (20_000, 320_000))
+def test_what_a_check_reports_of_a_secret_field_is_masked(
+    path: str, result: str, golden: str, shown: str, depth: int
+) -> None:
+    text = REPORT.format(path=path, result=result, golden=golden)
+    packed = text
+    for _ in range(depth):
+        packed = json.dumps(packed)
+    masked = mask_text(packed)
+    for _ in range(depth):
+        masked = json.loads(masked)
+    values = re.search(r"Result:  (.*)\n   Golden:  (.*)\n", masked)
+    assert values is not None
+    assert f"{values[1]} {values[2]}" == shown
+    assert masked.startswith(f"1. Path: {path}\n")
 
-    def seconds(text: bytes) -> float:
-        times = []
-        for _ in range(3):
-            started = time.perf_counter()
-            mask_bytes(text)
-            times.append(time.perf_counter() - started)
-        return min(times)
 
-    # Sixteen times as long: a quadratic pattern takes 256 times as long.
-    assert seconds(long) < 80 * max(seconds(short), 2e-4)
+def test_a_list_of_differences_is_masked_by_its_paths() -> None:
+    value = [
+        {"path": "users[1].password", "type": "value mismatch", "result": "/a/path/7", "golden": "geheim"},
+        {"path": "users[1].name", "type": "value mismatch", "result": "Ada Path: 7", "golden": "Bob"},
+    ]
+    word = "[masked: password]"
+    wanted = [{**value[0], "result": word, "golden": word}, value[1]]
+    assert mask_value(value) == wanted
+    assert json.loads(mask_value({"a": json.dumps(value)})["a"]) == wanted
+
+
+def test_a_report_in_one_line_is_masked_too() -> None:
+    text = 'AssertionError: Path: users[2].password \u2026 Result: "hunter2"'
+    assert mask_text(text) == 'AssertionError: Path: users[2].password \u2026 Result: "[masked: password]"'
 
 
 @pytest.mark.shared
