@@ -170,7 +170,12 @@ def test_a_stopped_upload_keeps_what_it_has_and_goes_on_when_tried_again(packed:
     stop_upload(upload)
     assert numbers(upload)[:3] == ("stopped", 4, 4)
     assert work_all() == 0
+    stopped_at = upload.moved_at
     retry_upload(upload)
+    upload.refresh_from_db()
+    assert upload.moved_at is not None
+    assert stopped_at is not None
+    assert upload.moved_at > stopped_at
     work_all()
     assert numbers(upload) == ("done", 10, 10, 4, 3, 3)
 
