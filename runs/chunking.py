@@ -76,8 +76,9 @@ def split(chunk: Chunk, hint: Callable[[], None]) -> None:
     `hint` is called after each chunk that a worker can take up.
     """
     upload = chunk.upload
+    now = timezone.now()
     Upload.objects.filter(pk=upload.pk, state=UploadState.WAITING).update(
-        state=UploadState.READING, started_at=timezone.now()
+        state=UploadState.READING, started_at=now, moved_at=now
     )
     if upload.reader == ARCHIVE:
         _split_archive(chunk, hint)

@@ -1,8 +1,8 @@
 """Who works on which chunk. The database says what is to do; a message is only a hint.
 
 A worker claims a chunk with a lease, works outside any transaction, and stores behind a fence: if its claim was taken
-over meanwhile,
-nothing of its work is kept. A lost message costs a sweep, a doubled one nothing, a dead worker one lease.
+over meanwhile, nothing of its work is kept. A lost message costs a sweep, a doubled one nothing, a dead worker one
+lease, or only its restart where one supervisor starts its successor.
 """
 
 from __future__ import annotations
@@ -16,10 +16,15 @@ from django.utils import timezone
 
 from runs.models import Chunk, ChunkState, Upload, UploadState
 
-__all__ = ["MOST_TRIES", "anything_waits", "claim_next", "fence", "give_back", "renew", "set_exhausted_aside"]
+__all__ = [
+    "MOST_TRIES", "anything_waits", "claim_next", "fence", "give_back", "renew", "set_exhausted_aside", "succeed",
+]  # fmt: skip
 
 MOST_TRIES = 5
 """A chunk that was claimed this often and never stored is set aside."""
+
+_place = ""
+"""Where this process was started, for its claims; empty where nobody could tell that it died."""
 
 _AT_WORK = [UploadState.WAITING, UploadState.READING]
 
@@ -43,12 +48,24 @@ def claim_next() -> Chunk | None:
         candidate = Chunk.objects.filter(_claimable()).order_by("upload_id", "number").first()
         if candidate is None:
             return None
-        claim = str(uuid.uuid4())
         taken = Chunk.objects.filter(_free(), pk=candidate.pk, tries=candidate.tries).update(
-            state=ChunkState.RUNNING, claim=claim, lease_until=_lease(), tries=candidate.tries + 1
+            state=ChunkState.RUNNING, claim=_new_claim(), lease_until=_lease(), tries=candidate.tries + 1
         )
         if taken:
             return Chunk.objects.select_related("upload", "upload__run", "upload__run__benchmark").get(pk=candidate.pk)
+
+
+def succeed(place: str) -> int:
+    """Takes a place that one process has after another, and gives back what the dead ones before had claimed.
+
+    Call it before the first claim. `place` has at most 15 characters, none of them a full stop, and is no other's: not
+    of another supervisor, nor of this one started again, whose predecessors may still be at work. Tries still count, so
+    a chunk that ends its worker each time is set aside in the end. Returns how many chunks were given back.
+    """
+    global _place
+    _place = place
+    left = Chunk.objects.filter(state=ChunkState.RUNNING, claim__startswith=f"{place}.")
+    return left.update(state=ChunkState.WAITING, lease_until=None, claim="")
 
 
 def renew(chunk: Chunk) -> bool:
@@ -80,6 +97,10 @@ def set_exhausted_aside() -> None:
 
 def _mine(chunk: Chunk) -> QuerySet[Chunk]:
     return Chunk.objects.filter(pk=chunk.pk, state=ChunkState.RUNNING, claim=chunk.claim)
+
+
+def _new_claim() -> str:
+    return f"{_place}.{uuid.uuid4().hex[:20]}"
 
 
 def _lease() -> datetime:

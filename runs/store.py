@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 import msgspec
 from django.db import transaction
 from django.db.models import F
+from django.utils import timezone
 
 from runs import search
 from runs.conflicts import Outcome, Placed, decide
@@ -239,7 +240,7 @@ def add_counts(upload: Upload, report: ChunkReport) -> None:
     """Adds a chunk's counts to the upload's, in the database, since several workers count."""
     counts = {name: F(name) + count for name, count in msgspec.structs.asdict(report).items() if count}
     if counts:
-        Upload.objects.filter(pk=upload.pk).update(**counts)
+        Upload.objects.filter(pk=upload.pk).update(moved_at=timezone.now(), **counts)
 
 
 def _tasks(run: Run, rows: Sequence[PreparedRow]) -> dict[str, Task]:

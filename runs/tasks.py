@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from runs import search
 from runs.chunking import close, split, store_claimed
-from runs.chunks import anything_waits, claim_next, give_back, set_exhausted_aside
+from runs.chunks import anything_waits, claim_next, give_back, set_exhausted_aside, succeed
 from runs.failure_facts import anything_to_keep, keep_some
 from runs.models import Chunk, Upload, UploadState
 
@@ -58,6 +58,12 @@ def sweep() -> None:
         error="The command that read this file ended early. Run it again: what is stored is not counted twice.",
     )
     if anything_waits() or search.anything_waits() or anything_to_keep():
+        work.delay()
+
+
+def succeed_in(place: str) -> None:
+    """A worker begins in a place, and what it finds there of a dead one is done at once, by whoever is free."""
+    if succeed(place):
         work.delay()
 
 

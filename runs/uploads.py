@@ -247,7 +247,8 @@ def retry_upload(upload: Upload) -> None:
         ask = not locked.model and locked.run_id is None and locked.reader != ARCHIVE
         begun = locked.chunks.filter(state=ChunkState.DONE).exists()
         locked.state = UploadState.ASKING if ask else UploadState.READING if begun else UploadState.WAITING
-        locked.save(update_fields=["state", "error"])
+        locked.moved_at = timezone.now()
+        locked.save(update_fields=["state", "error", "moved_at"])
         if not ask:
             Chunk.objects.get_or_create(upload=locked, number=0)
         locked.chunks.exclude(state=ChunkState.DONE).update(

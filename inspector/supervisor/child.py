@@ -1,4 +1,4 @@
-"""What `up` runs as its own processes: `python -m inspector.supervisor.child web 5` or `… worker 2`.
+"""What `up` runs as its own processes: `python -m inspector.supervisor.child web 5` or `… worker 2 PLACE`.
 
 Standard input is a pipe whose other end only `up` holds. When `up` ends in whatever way, even by `kill -9`, the pipe
 closes, and this process ends too. That works on every system, where a death signal would be Linux only.
@@ -12,6 +12,7 @@ import socket
 import sys
 import threading
 import time
+from typing import Any
 
 GRACE_SECONDS = 5.0
 
@@ -43,10 +44,21 @@ def serve(listening: int) -> None:
     uvicorn.Server(config).run(sockets=[socket.socket(fileno=listening)])
 
 
-def work(number: int) -> None:
-    """A Celery worker that does one thing at a time. A killed one dies whole, and `up` starts it again."""
+def work(number: int, place: str) -> None:
+    """A Celery worker that does one thing at a time. A killed one dies whole, and `up` starts it again.
+
+    Only then, so whatever was claimed in its `place` before is nobody's any more.
+    """
+    from celery.signals import worker_ready  # noqa: PLC0415  # as above
+
     from inspector.celery import app  # noqa: PLC0415  # as above
 
+    def take_place(**_: Any) -> None:
+        from runs.tasks import succeed_in  # noqa: PLC0415  # Django is set up by now
+
+        succeed_in(place)
+
+    worker_ready.connect(take_place, weak=False)
     app.worker_main(
         [
             "--quiet", "worker", "--pool", "solo", "--hostname", f"worker-{number}@%h", "--loglevel", "INFO",
@@ -71,10 +83,10 @@ def main(arguments: list[str]) -> None:
             serve(int(listening))
         case ["inbox"]:
             watch_inbox()
-        case ["worker", number]:
-            work(int(number))
+        case ["worker", number, place]:
+            work(int(number), place)
         case _:
-            sys.exit("Usage: python -m inspector.supervisor.child web FILE_DESCRIPTOR | worker NUMBER | inbox")
+            sys.exit("Usage: python -m inspector.supervisor.child web FILE_DESCRIPTOR | worker NUMBER PLACE | inbox")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import os
+import secrets
 import select
 import signal
 import socket
@@ -47,7 +48,13 @@ class Supervisor:
         fd = listening.fileno()
         self._web = Process("The web server", (*CHILD, "web", str(fd)), logs / "web.log", environment, (fd,))
         self._workers = [
-            Process(f"Worker {number}", (*CHILD, "worker", str(number)), logs / f"worker-{number}.log", environment)
+            Process(
+                f"Worker {number}",
+                # The second argument is the place that it has, and after it each that is started when it died.
+                (*CHILD, "worker", str(number), secrets.token_hex(6)),
+                logs / f"worker-{number}.log",
+                environment,
+            )
             for number in range(1, workers + 1)
         ]
         if inbox:

@@ -73,6 +73,8 @@ class Upload(models.Model):
     rejected = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)
+    moved_at = models.DateTimeField(null=True, blank=True)
+    """When reading last went on: it was begun, or tried again, or a part was stored."""
     finished_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

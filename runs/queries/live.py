@@ -37,7 +37,7 @@ class RunLive(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def run_live(run: Run) -> RunLive | None:
-    """None where nothing is being read into the run. At most four queries."""
+    """None where nothing is being read into the run. At most three queries."""
     reading = reading_now([run.pk]).get(run.pk)
     if reading is None:
         return None

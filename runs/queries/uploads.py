@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 import msgspec
-from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery, Window
+from django.conf import settings
+from django.db.models import Case, Count, F, OuterRef, Q, QuerySet, Subquery, When, Window
 from django.db.models.functions import Coalesce, RowNumber
 from django.http import Http404
 from django.utils import timezone
@@ -29,6 +30,9 @@ PAGE_SIZE = 25
 ACTIVE_LIMIT = 100
 PROBLEMS_IN_LIST = 5
 PROBLEMS_ON_PAGE = 50
+QUIET_SECONDS = 15.0
+QUIET_CHUNKS = 5
+"""Nothing stored for so many times what a chunk took so far, and for QUIET_SECONDS, is said; after a lease always."""
 ACTIVE = (UploadState.ASKING, UploadState.WAITING, UploadState.READING)
 
 
@@ -78,6 +82,10 @@ class UploadRow(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float | None
     """From the start of reading to its end, or until now."""
     seconds_left: float | None
+    """An estimate by the pace so far; None where there is none, or `quiet` says that it does not hold."""
+    quiet: float | None = None
+    """Seconds since a part of the file was last stored, where that is far longer than a part takes: no worker is at it,
+    or the one that was has died."""
     progress: float
     """Share of the file that is stored, from 0 to 1; an estimate until the file is cut."""
     run: RunLink | None
@@ -213,12 +221,10 @@ def problem_rows(pk: int) -> Iterator[Problem]:
 
 
 def reading_now(runs: Sequence[int]) -> dict[int, tuple[int, float]]:
-    """Run → (upload, share stored) for the runs that are being read. Two queries."""
-    uploads = list(
-        Upload.objects.filter(run__in=runs, state__in=[UploadState.WAITING, UploadState.READING]).order_by("pk")
-    )
-    chunks = _chunk_counts(uploads)
-    return {upload.run_id: (upload.pk, _progress(upload, chunks)) for upload in uploads if upload.run_id is not None}
+    """Run → (upload, share stored) for the runs that are being read. One query."""
+    reading = Upload.objects.filter(run__in=runs, state__in=[UploadState.WAITING, UploadState.READING])
+    uploads = _with_chunks(reading).order_by("pk")
+    return {upload.run_id: (upload.pk, _progress(upload)) for upload in uploads if upload.run_id is not None}
 
 
 def _uploads(access: Access) -> QuerySet[Upload]:
@@ -226,7 +232,7 @@ def _uploads(access: Access) -> QuerySet[Upload]:
     for_evaluators(access)
     members = Upload.objects.filter(archive=OuterRef("pk")).order_by().values("archive").annotate(files=Count("pk"))
     return (
-        Upload.objects.filter(visible_uploads(access))
+        _with_chunks(Upload.objects.filter(visible_uploads(access)))
         .select_related("run__benchmark", "archive")
         .annotate(members_total=Coalesce(Subquery(members.values("files")), 0))
         .order_by("-created_at", "-pk")
@@ -236,20 +242,15 @@ def _uploads(access: Access) -> QuerySet[Upload]:
 def _rows(uploads: Sequence[Upload], problem_limit: int) -> list[UploadRow]:
     problems = _first_problems(uploads, problem_limit)
     totals = _problem_totals(uploads)
-    chunks = _chunk_counts([upload for upload in uploads if upload.state in ACTIVE])
     numbers = numbers_by_run({upload.run_id for upload in uploads if upload.run_id is not None})
-    return [
-        _row(upload, problems[upload.pk], totals.get(upload.pk, 0), _progress(upload, chunks), numbers)
-        for upload in uploads
-    ]
+    return [_row(upload, problems[upload.pk], totals.get(upload.pk, 0), numbers) for upload in uploads]
 
 
-def _row(
-    upload: Upload, problems: list[Problem], total: int, progress: float, numbers: dict[int, Numbers]
-) -> UploadRow:
+def _row(upload: Upload, problems: list[Problem], total: int, numbers: dict[int, Numbers]) -> UploadRow:
     elapsed = None
     if upload.started_at is not None:
         elapsed = ((upload.finished_at or timezone.now()) - upload.started_at).total_seconds()
+    progress, quiet = _progress(upload), _quiet(upload)
     moving = upload.state in {UploadState.WAITING, UploadState.READING}
     run = upload.run
     return UploadRow(
@@ -273,8 +274,9 @@ def _row(
         created_at=upload.created_at,
         seconds=elapsed,
         seconds_left=elapsed * (1 - progress) / progress
-        if moving and elapsed and progress > 0.02 and not upload.followed_path
+        if moving and elapsed and progress > 0.02 and quiet is None and not upload.followed_path
         else None,
+        quiet=quiet,
         progress=progress,
         run=None
         if run is None
@@ -315,22 +317,46 @@ def _problem_totals(uploads: Sequence[Upload]) -> dict[int, int]:
     return {row["upload"]: row["total"] for row in rows.annotate(total=Count("id"))}
 
 
-def _chunk_counts(uploads: Sequence[Upload]) -> dict[int, tuple[int, int]]:
-    """Upload → (chunks stored, chunks cut so far). Chunk 0 is the cutting itself."""
-    rows = (
-        Chunk.objects.order_by()
-        .filter(upload__in=[upload.pk for upload in uploads], number__gt=0)
-        .values("upload")
-        .annotate(stored=Count("id", filter=Q(state=ChunkState.DONE)), total=Count("id"))
+def _with_chunks(uploads: QuerySet[Upload]) -> QuerySet[Upload]:
+    """With the chunks that were cut so far, and stored, of those that are not finished. Chunk 0 is the cutting itself.
+
+    It is one statement with the rows counted: read one after the other, the bar would be ahead of the rows.
+    """
+    chunks = Chunk.objects.filter(upload=OuterRef("pk"), number__gt=0).order_by().values("upload")
+    counts = {"chunks_cut": Q(), "chunks_stored": Q(state=ChunkState.DONE)}
+    return uploads.annotate(
+        **{
+            name: Case(
+                When(state__in=ACTIVE, then=Subquery(chunks.filter(which).annotate(total=Count("id")).values("total"))),
+                default=None,
+            )
+            for name, which in counts.items()
+        }
     )
-    return {row["upload"]: (row["stored"], row["total"]) for row in rows}
 
 
-def _progress(upload: Upload, chunks: dict[int, tuple[int, int]]) -> float:
+def _chunks_stored(upload: Upload) -> int:
+    return getattr(upload, "chunks_stored", None) or 0
+
+
+def _progress(upload: Upload) -> float:
     if upload.state == UploadState.DONE:
         return 1.0
+    cut = min(1.0, upload.bytes_split / upload.size) if upload.size else 0.0
     if upload.followed_path:
-        return min(1.0, upload.bytes_split / upload.size) if upload.size else 0.0
-    stored, total = chunks.get(upload.pk, (0, 0))
-    cut = 1.0 if upload.split_done else min(1.0, upload.bytes_split / upload.size) if upload.size else 0.0
-    return cut * stored / total if total else 0.0
+        return cut
+    if upload.split_done:
+        cut = 1.0
+    total = getattr(upload, "chunks_cut", None) or 0
+    return cut * _chunks_stored(upload) / total if total else 0.0
+
+
+def _quiet(upload: Upload) -> float | None:
+    """Seconds without a stored chunk, where workers should have stored one. Cutting an archive may take long."""
+    by_workers = not upload.followed_path and upload.lease_until is None and upload.reader != ARCHIVE
+    if upload.state != UploadState.READING or not by_workers or upload.started_at is None or upload.moved_at is None:
+        return None
+    stored = _chunks_stored(upload)
+    usual = (upload.moved_at - upload.started_at).total_seconds() / stored if stored else 0.0
+    seconds = (timezone.now() - upload.moved_at).total_seconds()
+    return seconds if seconds > max(QUIET_SECONDS, min(QUIET_CHUNKS * usual, settings.LEASE_SECONDS)) else None

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 import os
 import re
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import psutil
@@ -211,6 +213,42 @@ def test_what_dies_is_started_again_at_the_same_address(tmp_path: Path) -> None:
         assert up.get("healthz") == (200, "ok\n")
         up.process.send_signal(signal.SIGINT)
         assert (up.ended(), up.left()) == (0, [])
+
+
+def test_what_a_killed_worker_had_claimed_does_not_wait_for_its_lease(tmp_path: Path) -> None:
+    rows = [row for number in range(20) for row in outcomes(f"a.py:{number}", "pfe" * 20)]
+    data = write_jsonl(tmp_path / "rows.jsonl", rows).read_bytes()
+    with running(tmp_path, TWENTYFOLD_LEASE="3600") as up:
+        path = f"api/v1/uploads/{hashlib.sha256(data).hexdigest()}"
+        query = "?name=desk.birch.jsonl&model=birch&benchmark=desk"
+        with urllib.request.urlopen(urllib.request.Request(up.url + path + query, data, method="PUT"), timeout=10):
+            until(lambda: kill_at_work(up), "a worker has claimed a chunk")
+
+        def upload() -> dict[str, object]:
+            found: dict[str, object] = json.loads(up.get("api/v1/uploads")[1])["items"][0]
+            return {name: found[name] for name in ("state", "read", "stored", "passed", "failed", "errors")}
+
+        until(lambda: upload()["state"] == "done", "the upload is done")
+        counts = {"read": 1200, "stored": 1200, "passed": 400, "failed": 400, "errors": 400}
+        assert upload() == {"state": "done", **counts}
+        assert up.output.count("ended unexpectedly (signal SIGKILL)") == 1
+        up.process.send_signal(signal.SIGINT)
+        assert (up.ended(), up.left()) == (0, [])
+
+
+def kill_at_work(up: Up) -> bool:
+    """Kills a worker in the middle of a chunk; False while none is."""
+    for pid in up.children("worker"):
+        worker = psutil.Process(pid)
+        # It stands still, so that what it has claimed stays as it is seen.
+        worker.suspend()
+        with closing(sqlite3.connect(up.folder / "twentyfold.sqlite3")) as database:
+            claims = database.execute("SELECT claim FROM runs_chunk WHERE state = 'running' AND number > 0").fetchall()
+        if any(claim.startswith(f"{worker.cmdline()[-1]}.") for (claim,) in claims):
+            worker.kill()
+            return True
+        worker.resume()
+    return False
 
 
 def test_no_process_outlives_a_killed_up_and_the_folder_is_free_again(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,13 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 from pytest_django import Settings
 
 from inspector.companions import matched_files
 from runs.chunking import split
 from runs.chunks import claim_next
-from runs.models import Run, Upload, UploadProblem, UploadState
+from runs.models import Chunk, ChunkState, Run, Upload, UploadProblem, UploadState
 from runs.tasks import do_chunk, work
 from tests.archives import zip_of
 from tests.stored import outcomes, store, upload_of
@@ -179,6 +181,30 @@ def test_stopped_and_tried_again(client: Client, hints: list[str]) -> None:
     assert hints == ["work", "work"]
     work_all()
     assert Run.objects.count() == 1
+
+
+@pytest.mark.parametrize("moved", [pytest.param(2, id="going on"), pytest.param(40, id="quiet")])
+def test_no_time_is_promised_while_no_worker_is_at_it(moved: int, client: Client) -> None:
+    now = timezone.now()
+    upload = Upload.objects.create(
+        file_name="big.jsonl", sha256="0", size=9, state=UploadState.READING, bytes_split=9, split_done=True, read=300,
+        started_at=now - timedelta(seconds=moved + 6), moved_at=now - timedelta(seconds=moved),
+    )  # fmt: skip
+    for number, state in enumerate([ChunkState.DONE] * 3 + [ChunkState.RUNNING] * 3):
+        Chunk.objects.create(upload=upload, number=number, state=state)
+    page = flat(client.get(f"{ADDRESS}{upload.pk}/"))
+    found = client.get(f"/api/v1/uploads/{upload.pk}").json()
+    told = [
+        "Waiting for a worker: nothing was stored for 40 s." in page,
+        '<span class="push">waiting for a worker</span>' in page,
+        found["quiet"] is not None,
+    ]
+    promised = [
+        "States and checks are being compared." in page,
+        re.search("rows a minute, about [0-9]+ s left", page) is not None,
+        found["seconds_left"] is not None,
+    ]
+    assert (told, promised) == (([True] * 3, [False] * 3) if moved == 40 else ([False] * 3, [True] * 3))
 
 
 def test_actions_need_a_post_and_a_token(client: Client) -> None:

@@ -45,6 +45,15 @@ def test_transcripts_are_indexed_while_no_chunk_waits(monkeypatch: pytest.Monkey
     assert done == ["100 transcripts", "chunk", "40 transcripts", "0 transcripts"]
 
 
+@pytest.mark.parametrize(("given_back", "hints"), [(0, 0), (2, 1)])
+def test_a_successor_tells_of_what_it_gave_back(monkeypatch: pytest.MonkeyPatch, given_back: int, hints: int) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(tasks, "succeed", lambda place: given_back)
+    monkeypatch.setattr(tasks.work, "delay", lambda: told.append("work"))
+    tasks.succeed_in("one")
+    assert len(told) == hints
+
+
 def test_a_worker_that_is_told_to_end_finishes_its_chunk_and_claims_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[str] = []
     waiting = ["first", "second", "third"]

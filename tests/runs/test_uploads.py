@@ -16,10 +16,10 @@ from django.db import connection
 from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
-from runs import chunking, ingest
+from runs import chunking, chunks, ingest
 from runs.access import EVERYTHING
 from runs.chunking import close, split, store_claimed
-from runs.chunks import MOST_TRIES, anything_waits, claim_next, renew, set_exhausted_aside
+from runs.chunks import MOST_TRIES, anything_waits, claim_next, renew, set_exhausted_aside, succeed
 from runs.editing import delete_run
 from runs.errors import IngestError
 from runs.models import Attempt, Chunk, Run, TaskTally, Upload
@@ -170,7 +170,12 @@ def test_a_stopped_upload_keeps_what_it_has_and_goes_on_when_tried_again(packed:
     stop_upload(upload)
     assert numbers(upload)[:3] == ("stopped", 4, 4)
     assert work_all() == 0
+    stopped_at = upload.moved_at
     retry_upload(upload)
+    upload.refresh_from_db()
+    assert upload.moved_at is not None
+    assert stopped_at is not None
+    assert upload.moved_at > stopped_at
     work_all()
     assert numbers(upload) == ("done", 10, 10, 4, 3, 3)
 
@@ -197,6 +202,55 @@ def test_a_chunk_that_ends_its_worker_each_time_is_set_aside_and_the_rest_is_sto
     retry_upload(upload)
     work_all()
     assert numbers(upload) == ("done", 10, 10, 4, 3, 3)
+
+
+@pytest.fixture
+def _places(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The place of this process is put back afterwards."""
+    monkeypatch.setattr(chunks, "_place", "")
+
+
+@pytest.mark.usefixtures("_places")
+def test_a_successor_gives_back_what_its_place_had_claimed_and_nothing_else(tmp_path: Path) -> None:
+    upload = accept_upload("desk.birch-2.jsonl", file_of(tmp_path, 14), companion=COMPANION, access=EVERYTHING)
+    cutting = claim_next()
+    assert cutting is not None
+    split(cutting, hint=lambda: None)
+    nowhere = claim_next()
+    claims = []
+    for place in ("one", "one2", "two"):
+        assert succeed(place) == 0
+        claims.append(claim_next())
+    one, longer, other = claims
+    assert nowhere is not None
+    assert one is not None
+    assert longer is not None
+    assert other is not None
+    assert claim_next() is None
+    assert succeed("one") == 1
+    assert [renew(chunk) for chunk in (nowhere, one, longer, other)] == [True, False, True, True]
+    again = claim_next()
+    assert again == one
+    assert again.tries == 2
+    # Whoever it was, it stores nothing any more.
+    assert store_claimed(one) is None
+    for chunk in (nowhere, again, longer, other):
+        assert store_claimed(chunk) is not None
+    assert close(upload.pk)
+    assert succeed("one") == 0
+    assert numbers(upload)[:3] == ("done", 14, 14)
+
+
+@pytest.mark.usefixtures("_places")
+def test_a_chunk_that_ends_each_successor_is_set_aside_too(tmp_path: Path) -> None:
+    upload = accept_upload("desk.birch-2.jsonl", file_of(tmp_path, 4), companion=COMPANION, access=EVERYTHING)
+    given_back = []
+    for _ in range(MOST_TRIES + 1):
+        given_back.append(succeed("one"))
+        claim_next()
+    assert given_back == [0, *[1] * MOST_TRIES]
+    set_exhausted_aside()
+    assert [(chunk.number, chunk.state) for chunk in upload.chunks.all()] == [(0, "failed")]
 
 
 def test_chunks_in_any_order_give_what_one_pass_gives(tmp_path: Path) -> None:
