@@ -26,6 +26,7 @@ from inspector.receiving import STATE, Refused, Wanted, append, offset_of, part_
 from inspector.views.uploads import hint
 from runs.access import Access
 from runs.models import Upload, UploadState
+from runs.queries.archives import with_members
 from runs.queries.uploads import Problem as Line
 from runs.queries.uploads import UploadRow, problem_rows, upload_row, upload_rows, uploads_total
 from runs.querysets import visible_uploads
@@ -97,7 +98,7 @@ class _Uploads:
         return uploads_total(access=self._who)
 
     def some(self, start: int, count: int) -> list[UploadRow]:
-        return upload_rows(start, count, access=self._who)
+        return with_members(upload_rows(start, count, access=self._who), access=self._who)
 
 
 @reads_list(router, "/uploads", UploadRow, check=_readers)
@@ -109,6 +110,11 @@ def index(request: HttpRequest, query: Query[Listing]) -> Slice[UploadRow]:
 def _shown_to(request: HttpRequest) -> Access:
     """Who may send files sees what became of them, whether or not they may see what tasks require."""
     return replace(access(request), evaluates=True)
+
+
+def _row(upload: Upload, request: HttpRequest) -> UploadRow:
+    who = _shown_to(request)
+    return with_members([upload_row(upload.pk, access=who)], access=who)[0]
 
 
 def _found(key: str, request: HttpRequest) -> Upload:
@@ -123,9 +129,10 @@ def _found(key: str, request: HttpRequest) -> Upload:
 def detail(request: HttpRequest, key: Key, query: Query[Sparse]) -> UploadRow:
     """One upload: how far it is, and what became of its lines.
 
-    States: asking (for the model's name), waiting, reading, done, stopped, failed.
+    States: asking (for the model's name), waiting, reading, done, stopped, failed. An archive has the counts of its
+    result files added up, names up to 500 of them with their runs in `files`, and is done when all of them have ended.
     """
-    return upload_row(_found(key, request).pk, access=_shown_to(request))
+    return _row(_found(key, request), request)
 
 
 @reads_list(router, "/uploads/{key}/lines", Line, check=_readers)
@@ -237,7 +244,7 @@ def send(request: HttpRequest, key: Digest, query: Query[SendQuery]) -> HttpResp
         "Upload-Offset": str(here),
         "Upload-Complete": "?1",
     }
-    return one(request, upload_row(upload.pk, access=_shown_to(request)), 201, headers)
+    return one(request, _row(upload, request), 201, headers)
 
 
 def _readable(name: str) -> str:
@@ -301,7 +308,7 @@ def answer(request: HttpRequest, key: Key, said: AnswerBody) -> HttpResponse:
     """Answers what an upload asked for: the model's name, or the run to add to."""
     upload = answer_upload(_found(key, request), said.wishes(), access=access(request))
     hint()
-    return one(request, upload_row(upload.pk, access=_shown_to(request)))
+    return one(request, _row(upload, request))
 
 
 @operation(
@@ -311,7 +318,7 @@ def stop(request: HttpRequest, key: Key) -> HttpResponse:
     """Stops an upload that is not finished. What was stored stays."""
     upload = _found(key, request)
     stop_upload(upload)
-    return one(request, upload_row(upload.pk, access=_shown_to(request)))
+    return one(request, _row(upload, request))
 
 
 @operation(
@@ -322,4 +329,4 @@ def retry(request: HttpRequest, key: Key) -> HttpResponse:
     upload = _found(key, request)
     retry_upload(upload)
     hint()
-    return one(request, upload_row(upload.pk, access=_shown_to(request)))
+    return one(request, _row(upload, request))
