@@ -94,7 +94,8 @@ def _only_runs(members: QuerySet[Upload]) -> dict[int, RunLink]:
     runs: defaultdict[int, set[int]] = defaultdict(set)
     pairs = members.filter(archive__isnull=False, run__isnull=False).values_list("archive_id", "run_id").distinct()
     for archive, run in pairs:
-        assert archive is not None and run is not None
+        assert archive is not None
+        assert run is not None
         runs[archive].add(run)
     single = {archive: min(found) for archive, found in runs.items() if len(found) == 1}
     known = Run.objects.select_related("benchmark").in_bulk(set(single.values()))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client, RequestFactory
-from pytest_django import Settings
+from pytest_django import DjangoAssertNumQueries, Settings
 
 from inspector.api.auth import Sender
 from inspector.api.errors import Problem
@@ -102,6 +102,17 @@ def test_tries_without_a_token_are_counted_by_address(settings: Settings) -> Non
     near, far = Client(REMOTE_ADDR="192.0.2.61"), Client(REMOTE_ADDR="192.0.2.62")
     told = [client.get("/api/v1/runs").status_code for client in (near, near, far)]
     assert told == [401, 429, 401]
+
+
+def test_made_up_tokens_are_counted_by_address_and_then_not_looked_up(
+    settings: Settings, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    settings.API_RATE = 3
+    made_up = [Client(headers={"Authorization": f"Bearer tf_{number:043}"}) for number in range(5)]
+    told = [client.get("/api/v1/runs").status_code for client in made_up[:3]]
+    with django_assert_num_queries(0):
+        told += [client.get("/api/v1/runs").status_code for client in made_up[3:]]
+    assert told == [401, 401, 401, 429, 429]
 
 
 def test_what_is_refused_for_its_number_changes_nothing(settings: Settings) -> None:
