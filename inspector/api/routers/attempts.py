@@ -29,7 +29,8 @@ from inspector.api.structs import (
     StateTable,
     StepItem,
 )
-from inspector.api.visibility import attempt_or_404, hidden_from, run_or_404, visible_attempts
+from inspector.api.visibility import attempt_or_404, hidden_from, refuse_unknown_runs, run_or_404, visible_attempts
+from runs.errorclasses import ErrorClass
 from runs.masking import CURRENT as MASKED_BY
 from runs.models import Attempt
 from runs.payloads import load_evidence, load_record, restore_row
@@ -40,6 +41,7 @@ from runs.queries.attempt_structs import ChecksPanel
 from runs.queries.attempts import attempt_row
 from runs.queries.state_tables import state_tables, table_records
 from runs.records import Verdict
+from runs.signatures import Label, Signature
 
 router = Router()
 StepNumber = Annotated[int, Path(ge=1, le=2**31 - 1, description="Steps count from 1.")]
@@ -56,10 +58,10 @@ class AttemptFacets(Schema):
     domain: Names = Field([], max_length=50)
     model: Names = Field([], max_length=50)
     verdict: list[Verdict] = Field([], max_length=3)
-    signature: Names = Field([], max_length=20)
-    label: Names = Field([], max_length=20)
+    signature: list[Signature] = Field([], max_length=20)
+    label: list[Label] = Field([], max_length=20)
     tool: Names = Field([], description="Tools that were called.", max_length=50)
-    error_class: Names = Field([], max_length=20)
+    error_class: list[ErrorClass] = Field([], max_length=20)
     finish: Names = Field([], description="Finish reasons.", max_length=50)
     repetition: int | None = Field(None, ge=0, le=2**31 - 1)
     replaced: bool = Field(False, description="Also errors that a later row replaced.")
@@ -78,6 +80,7 @@ class ExportQuery(AttemptFacets):
 def _filters(query: AttemptFacets, request: HttpRequest, *runs: str) -> AttemptFilters:
     if query.signature or query.label or query.error_class:
         needs(evaluates=True)(request)
+    refuse_unknown_runs([] if runs else query.run, access(request))
     return AttemptFilters(
         runs=runs or tuple(query.run),
         benchmark=query.benchmark,
@@ -85,10 +88,10 @@ def _filters(query: AttemptFacets, request: HttpRequest, *runs: str) -> AttemptF
         domains=tuple(query.domain),
         models=tuple(query.model),
         verdicts=tuple(verdict.value for verdict in query.verdict),
-        signatures=tuple(query.signature),
-        labels=tuple(query.label),
+        signatures=tuple(value.value for value in query.signature),
+        labels=tuple(value.value for value in query.label),
         tools=tuple(query.tool),
-        error_classes=tuple(query.error_class),
+        error_classes=tuple(value.value for value in query.error_class),
         finish_reasons=tuple(query.finish),
         repetition=query.repetition,
         replaced=query.replaced,
