@@ -68,6 +68,12 @@ def test_a_bundle_in_parts_gone_on_with_where_it_stopped(client: Client, db: Non
     assert (last.status_code, Upload.objects.get().size) == (201, size)
 
 
+@pytest.mark.parametrize("said", ["bytes 0-99", "bytes 9-3/100", "bytes 0-100/100"])
+def test_a_range_that_is_none_is_a_wrong_field(client: Client, db: None, said: str) -> None:
+    answer = put(client, DATA, Content_Range=said)
+    assert (answer.status_code, answer.json()["detail"].startswith("Content-Range: ")) == (422, True)
+
+
 def test_bytes_that_are_not_those_of_the_address_are_not_kept(client: Client, db: None, folder: Path) -> None:
     answer = put(client, DATA + b"more")
     assert (answer.status_code, answer["Upload-Offset"], list(folder.iterdir())) == (409, "0", [])
