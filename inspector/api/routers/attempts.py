@@ -18,6 +18,7 @@ from inspector.api.auth import access, needs
 from inspector.api.errors import bad_field, not_found
 from inspector.api.operations import AttemptId, Listing, Sparse, operation, reads, reads_list
 from inspector.api.pagination import Items, Place, Slice, cursor_to, cut, no_such_place, place_of, question_of
+from inspector.api.parsing import JSON, broken_json, kind_of_body
 from inspector.api.plain import encoded, plain
 from inspector.api.structs import (
     AttemptOutline,
@@ -44,6 +45,7 @@ from runs.records import Verdict
 from runs.signatures import Label, Signature
 
 router = Router()
+_LINES = ("application/x-ndjson", "application/ndjson", "application/jsonl")
 StepNumber = Annotated[int, Path(ge=1, le=2**31 - 1, description="Steps count from 1.")]
 
 Names = list[str]
@@ -172,13 +174,11 @@ def pushed(request: HttpRequest, slug: str) -> HttpResponse:
     """
     who = access(request)
     run = run_or_404(slug, who)
-    kind = request.headers.get("Content-Type", "").partition(";")[0].strip().lower()
-    if kind not in {"application/x-ndjson", "application/ndjson", "application/jsonl", "application/json"}:
-        raise bad_field("Content-Type", "must be application/x-ndjson.", place="header", status=415)
+    kind = kind_of_body(request, {*_LINES, JSON}, send=f"{_LINES[0]}, or {JSON} for one row")
     upload = push_upload(run)
     lines: list[PushLine] = []
     # A request can be read as a file.
-    body = _one_row(request) if kind == "application/json" else cast(BinaryIO, request)
+    body = _one_row(request) if kind == JSON else cast(BinaryIO, request)
     for part in push(run, upload, body, max_line=settings.MAX_LINE):
         lines += [
             PushLine(line=row.line, outcome=row.outcome, uid=row.uid, repetition=row.repetition, reason=row.reason)
@@ -204,9 +204,8 @@ def _one_row(request: HttpRequest) -> BytesIO:
     try:
         msgspec.json.decode(text, type=dict[str, msgspec.Raw])
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        raise bad_field(
-            "body", "is no JSON object. Send one row, or several as application/x-ndjson.", place="body"
-        ) from None
+        reason = broken_json(text) or "is no JSON object. Send one row, or several as application/x-ndjson."
+        raise bad_field("body", reason, place="body") from None
     # A line end within JSON stands between values only.
     return BytesIO(text.replace(b"\r", b" ").replace(b"\n", b" "))
 

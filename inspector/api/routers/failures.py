@@ -9,6 +9,7 @@ from django.http import HttpRequest
 from ninja import Field, Query, Router, Schema
 
 from inspector.api.auth import access, needs
+from inspector.api.errors import sorted_by
 from inspector.api.operations import Listing, Sparse, reads, reads_list
 from inspector.api.pagination import InPages, Items, Slice, cut
 from inspector.api.structs import FailureFacets
@@ -30,7 +31,7 @@ router = Router()
 EVALUATORS = needs(evaluates=True)
 Values = list[str]
 YesNo = list[Literal["yes", "no"]]
-SORTS = "task|model|repetition|steps|tool_errors|write_calls|differences|duration|tokens"
+SORTS = ("task", "model", "repetition", "steps", "tool_errors", "write_calls", "differences", "duration", "tokens")
 
 
 class Facets(Schema):
@@ -67,7 +68,7 @@ class FailureQuery(Facets, Listing):
     sort: str = Field(
         "task",
         description="What the list is ordered by, from the least; with a hyphen before it from the most.",
-        pattern=f"^-?({SORTS})$",
+        pattern=sorted_by(*SORTS),
     )
 
 

@@ -17,7 +17,7 @@ from ninja import Path as PathParameter
 from inspector.api.answers import json_answer, one
 from inspector.api.auth import access, needs, refuse_forged
 from inspector.api.bodies import Body, Name, Repetitions
-from inspector.api.errors import Problem, not_found
+from inspector.api.errors import Problem, not_found, saying
 from inspector.api.operations import Listing, Sparse, operation, reads, reads_list
 from inspector.api.pagination import Items, Slice, cut
 from inspector.api.plain import plain
@@ -39,12 +39,18 @@ _DIGEST = re.compile(r"[0-9a-f]{64}\Z")
 Key = Annotated[
     str,
     PathParameter(
-        pattern=r"^([1-9][0-9]{0,17}|[0-9a-f]{64})$",
+        pattern=saying(
+            r"^([1-9][0-9]{0,17}|[0-9a-f]{64})$", "is neither an upload's id nor a SHA-256 in lower-case hex."
+        ),
         description="The upload's id, or the SHA-256 of its file in hex: the newest upload of these bytes.",
     ),
 ]
 Digest = Annotated[
-    str, PathParameter(pattern=r"^[0-9a-f]{64}$", description="The SHA-256 of the whole file, in lower-case hex.")
+    str,
+    PathParameter(
+        pattern=saying(r"^[0-9a-f]{64}$", "is no SHA-256 in lower-case hex, of 64 digits."),
+        description="The SHA-256 of the whole file, in lower-case hex.",
+    ),
 ]
 
 
