@@ -84,4 +84,4 @@ def test_the_job_fails_on_a_regression_and_passes_without(server: str, tmp_path:
         [sys.executable, "regression.py", "several.zip"], tmp_path, server, BASE=base, MODEL="several", BENCHMARK="ci"
     )
     assert (several.returncode, several.stderr) == (2, "")
-    assert several.stdout.startswith("One run is compared with the base, and several.zip is of others: ")
+    assert several.stdout.startswith("One run is compared with the base; several.zip is of several or none: ")
