@@ -7,6 +7,7 @@ count by themselves.
 from __future__ import annotations
 
 import hashlib
+import math
 import time
 from collections import OrderedDict
 from collections.abc import Callable
@@ -18,7 +19,7 @@ from django.http import HttpRequest
 
 from inspector.bearer import token_in
 
-__all__ = ["Buckets", "Turn", "note_turn", "noted_turn", "take_turn"]
+__all__ = ["Buckets", "Turn", "note_turn", "noted_turn", "settle_turn", "take_turn"]
 
 _NOTED = "_twentyfold_turn"
 
@@ -80,20 +81,74 @@ class Buckets:
             self._buckets[sender] = left, now
             while len(self._buckets) > _MOST_KNOWN:
                 self._buckets.popitem(last=False)
-        wait = 0 if allowed else max(1, -int(-(1 - left) // rate))
-        return Turn(allowed, limit, int(left), wait, -int(-(limit - left) // rate))
+        wait = 0 if allowed else max(1, math.ceil((1 - left) * 60 / limit))
+        return Turn(allowed, limit, int(left), wait, math.ceil((limit - left) * 60 / limit))
+
+    def give_back(self, sender: str, limit: int) -> None:
+        """A turn that somebody else pays for."""
+        with self._lock:
+            if sender in self._buckets:
+                left, then = self._buckets[sender]
+                self._buckets[sender] = min(float(limit), left + 1), then
+
+
+class _Known:
+    """Tokens that opened something when they were last looked up, by their digests: none is kept in the clear."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._known: OrderedDict[str, None] = OrderedDict()
+
+    def __contains__(self, sender: str) -> bool:
+        with self._lock:
+            return sender in self._known
+
+    def note(self, sender: str, *, live: bool) -> None:
+        with self._lock:
+            self._known.pop(sender, None)
+            if live:
+                self._known[sender] = None
+                while len(self._known) > _MOST_KNOWN:
+                    self._known.popitem(last=False)
 
 
 _buckets = Buckets()
+_live = _Known()
 
 
 def take_turn(authorization: str, address: str) -> Turn:
-    """A turn of who sends a request: the token in its `Authorization` header, live or not, else the address that it
-    comes from. REST API and MCP server take from one bucket."""
+    """A turn of who sends a request: of its token where that is known to be live, else of the address that it comes
+    from, so that made-up tokens have no buckets of their own. No query. REST API and MCP server take from one bucket.
+
+    Once a token was looked up, say it to `settle_turn`.
+    """
+    token = _token(authorization)
+    return _buckets.take(token if token is not None and token in _live else _address(address), settings.API_RATE)
+
+
+def settle_turn(authorization: str, address: str, turn: Turn, *, live: bool) -> Turn:
+    """Who pays for `turn` now that it is known whether the token opens something: a live token itself, and for any
+    other the address. Doing it again changes nothing."""
+    token = _token(authorization)
+    if token is None or (token in _live) is live:
+        return turn
+    _live.note(token, live=live)
+    if live:
+        _buckets.give_back(_address(address), settings.API_RATE)
+    return _buckets.take(token if live else _address(address), settings.API_RATE)
+
+
+def _token(authorization: str) -> str | None:
     text = token_in(authorization)
-    sender = f"token {text}" if text is not None else f"address {address}"
-    # No token is kept in the clear.
-    return _buckets.take(hashlib.sha256(sender.encode(errors="replace")).hexdigest(), settings.API_RATE)
+    return None if text is None else _digest(f"token {text}")
+
+
+def _address(address: str) -> str:
+    return _digest(f"address {address}")
+
+
+def _digest(sender: str) -> str:
+    return hashlib.sha256(sender.encode(errors="replace")).hexdigest()
 
 
 def note_turn(request: HttpRequest, turn: Turn) -> None:

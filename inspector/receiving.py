@@ -58,12 +58,12 @@ def wanted_of(content_range: str, upload_offset: str, upload_complete: str) -> W
     if content_range:
         found = _RANGE.match(content_range.strip())
         if found is None:
-            raise Refused(409, "Content-Range: write it as `bytes 0-1048575/5242880`.", 0)
+            raise Refused(422, "Content-Range: write it as `bytes 0-1048575/5242880`.", 0)
         if int(found[1]) > int(found[2]):
-            raise Refused(409, "Content-Range: the first byte lies behind the last one.", 0)
+            raise Refused(422, "Content-Range: the first byte lies behind the last one.", 0)
         size = None if found[3] == "*" else int(found[3])
         if size is not None and int(found[2]) >= size:
-            raise Refused(409, "Content-Range: the last byte lies behind the end of the file.", 0)
+            raise Refused(422, "Content-Range: the last byte lies behind the end of the file.", 0)
         return Wanted(int(found[1]), size, size is not None and int(found[2]) + 1 == size)
     if upload_offset and not (upload_offset.isascii() and upload_offset.isdecimal() and len(upload_offset) < 16):
         raise Refused(422, "Upload-Offset: is no number of bytes.", 0)

@@ -9,6 +9,8 @@ import pytest
 from django.db import connection
 from hypothesis import HealthCheck, settings
 
+from inspector import ratelimit
+
 # A busy machine is no failure. Where CI is set, Hypothesis itself also takes the same examples each time.
 settings.register_profile("unhurried", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")
@@ -35,3 +37,9 @@ def django_db_setup(django_db_setup: None) -> None:
 
 def _delete_rows(style: object, tables: Iterable[str], **_: object) -> list[str]:
     return [f"DELETE FROM {connection.ops.quote_name(table)}" for table in tables]  # noqa: S608
+
+
+@pytest.fixture(autouse=True)
+def _nobody_asked_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All tests send from one address, and some allow it a few requests only."""
+    monkeypatch.setattr(ratelimit, "_buckets", ratelimit.Buckets())

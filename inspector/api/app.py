@@ -15,6 +15,7 @@ from inspector.api.answers import Unchanged, unchanged
 from inspector.api.auth import Sender
 from inspector.api.errors import Problem, answer, log_failure, of_validation
 from inspector.api.openapi import describe
+from inspector.api.parsing import JsonBodies
 from inspector.api.routers import (
     about,
     attempts,
@@ -60,6 +61,7 @@ api = Api(
     docs_url=None,
     openapi_url=None,
     auth=Sender(),
+    parser=JsonBodies(),
     urls_namespace="api",
 )
 for name, module in {
@@ -100,7 +102,9 @@ def _absent(request: HttpRequest, error: Http404) -> HttpResponse:
 
 @api.exception_handler(HttpError)
 def _refused(request: HttpRequest, error: HttpError) -> HttpResponse:
-    return answer(Problem(error.status_code, error.message))
+    # What the parser says is wrong with a body, ninja hides behind a sentence of its own.
+    reason = error.__cause__
+    return answer(reason if isinstance(reason, Problem) else Problem(error.status_code, error.message))
 
 
 @api.exception_handler(RunsError)

@@ -10,9 +10,9 @@ from ninja.utils import check_csrf
 
 from inspector.access import access_of, bearer_token, has_new_password
 from inspector.api.errors import FieldError, Problem
-from inspector.ratelimit import Turn, note_turn, take_turn
+from inspector.ratelimit import Turn, note_turn, settle_turn, take_turn
 from inspector.receiving import STATE
-from runs.access import Access
+from runs.access import NOBODY, Access
 
 __all__ = ["TELLS", "Sender", "access", "needs", "refuse_forged"]
 
@@ -28,10 +28,7 @@ class Sender:
         browser's write without the token against forged requests."""
         refuse_forged(request, request.method)
         if settings.AUTH_REQUIRED:
-            turn = _turn(request)
-            note_turn(request, turn)
-            if not turn.allowed:
-                raise Problem(429, turn.sentence)
+            _count(request)
         found = access_of(request)
         if settings.AUTH_REQUIRED and found.user is None:
             raise Problem(
@@ -44,14 +41,20 @@ class Sender:
         return found
 
 
-def _turn(request: HttpRequest) -> Turn:
-    """A file on its way in is asked about before it is taken (`inspector.receiving`): both are one request."""
+def _count(request: HttpRequest) -> None:
+    """Raises `Problem` 429 for who asks too often: before anybody is looked up, and once it is known who pays.
+
+    A file on its way in is asked about before it is taken (`inspector.receiving`): both are one request.
+    """
     state = getattr(request, "scope", {}).get(STATE, {})
-    if "turn" not in state:
-        address = str(request.META.get("REMOTE_ADDR", ""))
-        state["turn"] = take_turn(request.headers.get("Authorization", ""), address)
-    turn: Turn = state["turn"]
-    return turn
+    header, address = request.headers.get("Authorization", ""), str(request.META.get("REMOTE_ADDR", ""))
+    turn: Turn = state["turn"] if "turn" in state else take_turn(header, address)
+    if turn.allowed:
+        turn = settle_turn(header, address, turn, live=access_of(request) != NOBODY)
+    state["turn"] = turn
+    note_turn(request, turn)
+    if not turn.allowed:
+        raise Problem(429, turn.sentence)
 
 
 def refuse_forged(request: HttpRequest, method: str | None) -> None:

@@ -10,7 +10,17 @@ from typing import Any
 import msgspec
 from django.http import HttpRequest, HttpResponse
 
-__all__ = ["FieldError", "Problem", "ProblemBody", "answer", "bad_field", "not_found", "of_validation"]
+__all__ = [
+    "FieldError",
+    "Problem",
+    "ProblemBody",
+    "answer",
+    "bad_field",
+    "not_found",
+    "of_validation",
+    "saying",
+    "sorted_by",
+]
 
 MEDIA_TYPE = "application/problem+json"
 _MOST_ERRORS = 50
@@ -80,6 +90,27 @@ def answer(problem: Problem) -> HttpResponse:
     )
 
 
+_WORDS: dict[str, str] = {}
+"""Pattern → what is said of a text that is not of it."""
+
+
+def saying(pattern: str, words: str) -> str:
+    """The pattern of a field; `words` are for people, in place of it: `is no SHA-256.`"""
+    _WORDS[pattern] = words
+    return pattern
+
+
+def sorted_by(*names: str) -> str:
+    """The pattern of what a list can be ordered by, either way."""
+    words = f"is none of {', '.join(names)}, nor one of them with a hyphen before it."
+    return saying(f"^-?({'|'.join(names)})$", words)
+
+
+def _message(error: Mapping[str, Any]) -> str:
+    pattern = error.get("ctx", {}).get("pattern")
+    return _WORDS.get(str(pattern)) or f"{error.get('msg', 'is wrong')}."
+
+
 _SOURCES = {"query", "path", "header", "body", "form", "cookie"}
 
 
@@ -90,7 +121,7 @@ def of_validation(errors: Sequence[Mapping[str, Any]]) -> Problem:
         place, *names = [str(part) for part in error.get("loc", ())] or ["query"]
         # The first name is the function's own, for a parameter that is made of several.
         field = ".".join(names[1:] or names)
-        found.append(FieldError(field, place if place in _SOURCES else "query", f"{error.get('msg', 'is wrong')}."))
+        found.append(FieldError(field, place if place in _SOURCES else "query", _message(error)))
     detail = "; ".join(f"{error.field}: {error.message}" for error in found[:3]) or "The request has a wrong field."
     return Problem(422, detail, found)
 

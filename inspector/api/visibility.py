@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 
 from msgspec import Struct
 
-from inspector.api.errors import not_found
+from inspector.api.errors import bad_field, not_found
 from inspector.api.structs import AttemptOutline, AttemptSummary, StateTable, StepItem
 from runs.access import Access
 from runs.models import Attempt, Run
@@ -21,7 +21,7 @@ from runs.queries.task_runs import TaskAcross, TaskRun
 from runs.queries.tasks import AttemptRow, TaskText
 from runs.querysets import visible_attempts, visible_runs
 
-__all__ = ["attempt_or_404", "hidden_from", "run_or_404", "visible_attempts", "visible_runs"]
+__all__ = ["attempt_or_404", "hidden_from", "refuse_unknown_runs", "run_or_404", "visible_attempts", "visible_runs"]
 
 _OF_THE_EVALUATORS: Mapping[type[Struct], Collection[str]] = {
     AttemptSummary: frozenset(
@@ -57,6 +57,16 @@ def run_or_404(slug: str, access: Access) -> Run:
     if run is None:
         raise not_found("There is no run of this name.")
     return run
+
+
+def refuse_unknown_runs(slugs: Collection[str], access: Access) -> None:
+    """Raises `Problem` 404 for a filter by a run that is not there: an empty list would look like one without
+    failures."""
+    if slugs:
+        seen = Run.objects.filter(visible_runs(access), slug__in=slugs).values_list("slug", flat=True)
+        for slug in sorted({*slugs} - {*seen}):
+            shown = slug if len(slug) <= 60 else slug[:60] + "…"
+            raise bad_field("run", f"there is no run named {shown!r}. `/runs` lists them.", status=404)
 
 
 def attempt_or_404(pk: int, access: Access) -> Attempt:

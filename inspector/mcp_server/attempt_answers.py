@@ -134,15 +134,17 @@ class AttemptOutline(Answer):
     verdict: str
     finish_reason: str
     request: str = Field(description="The first message of the user, quoted.")
-    claim: str = Field(description="The agent's last message, quoted.")
+    claim: str | None = Field(
+        description="The agent's last message, quoted; null where there is none, and to a viewer."
+    )
     claim_step: int | None
-    evidence: str = Field(description="What stands against the claim, in one line; empty where it may not be seen.")
+    evidence: str | None = Field(description="What stands against the claim, in one line; null: not shown to a viewer.")
     first_difference: EffectLine | None = Field(description="Null where there is none or it may not be seen.")
     cause_step: int | None = Field(description="The step behind the first difference.")
-    signature: str = Field(
-        description="Why the attempt failed, in a word; empty where it did not or it may not be seen."
+    signature: str | None = Field(
+        description="Why the attempt failed, in a word; empty where it did not, null: not shown to a viewer."
     )
-    signature_rule: str
+    signature_rule: str | None
     why: list[WhyLine]
     differences: int | None = Field(description="Graded differences; null where they may not be seen.")
     steps: int
@@ -161,7 +163,7 @@ class AttemptOutline(Answer):
         if self.request:
             lines += ["the user's request:", *block(self.request)]
         if self.claim_step is not None:
-            lines += [f"the agent's last message (step {self.claim_step}):", *block(self.claim)]
+            lines += [f"the agent's last message (step {self.claim_step}):", *block(self.claim or "")]
         if self.evidence:
             lines.append(f"against it: {self.evidence}")
         if self.first_difference is not None:

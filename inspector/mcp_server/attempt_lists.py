@@ -148,11 +148,11 @@ def _line(attempt: Attempt) -> FoundLine:
         domain=attempt.task.domain,
         repetition=attempt.repetition,
         verdict=attempt.verdict,
-        signature="",
+        signature=None,
         finish_reason=attempt.finish_reason,
         steps=attempt.steps,
         differences=None,
         first_difference=None,
-        claim="",
+        claim=None,
         excerpts=[],
     )

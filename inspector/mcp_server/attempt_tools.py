@@ -85,7 +85,7 @@ def outline_of(access: Access, attempt: int) -> AttemptOutline:
         verdict=page.head.word.lower(),
         finish_reason=page.head.finish_reason,
         request=next((text.text for step in user.shown for text in step.texts), ""),
-        claim="" if claim is None else claim.text,
+        claim=None if claim is None else claim.text,
         claim_step=None if claim is None else claim.step,
         steps=page.steps.total,
         letters=letters if len(letters) <= 1200 else f"{letters[:1200]}… (+{len(letters) - 1200:,} steps)",
@@ -120,7 +120,7 @@ def _judged(page: AttemptPage | ViewedAttempt) -> dict[str, Any]:
     if isinstance(page, ViewedAttempt):
         hidden = "Checks, differences and signature: the token needs the scope `evaluate`."
         return {
-            "evidence": "", "first_difference": None, "cause_step": None, "signature": "", "signature_rule": "",
+            "evidence": None, "first_difference": None, "cause_step": None, "signature": None, "signature_rule": None,
             "why": [], "differences": None, "cut": [hidden], "next": near,
         }  # fmt: skip
     failing = [effect for effect in effects_of(page.state) if effect.kind in COUNTING]

@@ -16,7 +16,7 @@ from django.http.request import split_domain_port, validate_host
 
 from inspector.layers import Application, Message, Receive, Scope, Send
 from inspector.mcp_server.auth import SCOPE_KEY, access_for_header
-from inspector.ratelimit import Turn, take_turn
+from inspector.ratelimit import Turn, settle_turn, take_turn
 from runs.access import Access
 
 __all__ = ["PATH", "McpBeside"]
@@ -47,13 +47,18 @@ class McpBeside:
         if refused is not None:
             await _say(send, *refused)
             return
-        if settings.AUTH_REQUIRED:
-            turn = take_turn(headers.get("authorization", ""), (scope.get("client") or ("",))[0])
+        header, address = headers.get("authorization", ""), (scope.get("client") or ("",))[0]
+        turn = take_turn(header, address) if settings.AUTH_REQUIRED else None
+        if turn is not None and not turn.allowed:
+            await _refuse_for_now(send, turn)
+            return
+        access = await sync_to_async(_access_of, thread_sensitive=False)(header)
+        if turn is not None:
+            turn = settle_turn(header, address, turn, live=access is not None)
             if not turn.allowed:
                 await _refuse_for_now(send, turn)
                 return
             send = _with(turn.headers, send)
-        access = await sync_to_async(_access_of, thread_sensitive=False)(headers.get("authorization", ""))
         if access is None:
             words = "This server asks for a token: send `Authorization: Bearer TOKEN`. An account's page makes tokens."
             await _say(send, 401, "invalid_token", words)

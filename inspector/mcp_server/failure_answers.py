@@ -45,12 +45,16 @@ class FoundLine(Part):
     domain: str
     repetition: int
     verdict: str
-    signature: str
+    signature: str | None = Field(
+        description="Null where it is not shown: to a viewer, and among attempts of another verdict."
+    )
     finish_reason: str
     steps: int
     differences: int | None
     first_difference: FoundDifference | None
-    claim: str = Field(description="The agent's last message, or its beginning, quoted.")
+    claim: str | None = Field(
+        description="The agent's last message, or its beginning, quoted. Null where `signature` is not shown."
+    )
     excerpts: list[str] = Field(description="Where the words were found, quoted.")
 
     def told(self) -> str:

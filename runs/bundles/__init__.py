@@ -98,6 +98,11 @@ def _refusal(head: bytes, name: str) -> BundleError:
             f"{name} is the run metadata that goes with a result file, and holds no results. "
             "Give it together with the result file."
         )
+    if sniffing.is_list_on_one_line(head):
+        return UnsupportedBundle(
+            f"{name} holds tb infer results as one JSON list on one line, which is not read. "
+            "Write one result a line, for example with jq -c '.[]'."
+        )
     if sniffing.is_spread_json(head):
         return UnsupportedBundle(
             f"{name} holds tb infer results as JSON over several lines, which is not read. "

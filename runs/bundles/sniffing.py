@@ -7,7 +7,14 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["is_companion", "is_openenv", "is_spread_json", "is_thinkingbox_lines", "is_thinkingbox_yaml"]
+__all__ = [
+    "is_companion",
+    "is_list_on_one_line",
+    "is_openenv",
+    "is_spread_json",
+    "is_thinkingbox_lines",
+    "is_thinkingbox_yaml",
+]
 
 # Names that no other harness's row has at its top level, and two that several have.
 _OWN = frozenset(
@@ -52,6 +59,12 @@ def is_spread_json(head: bytes) -> bool:
     """Whether the head is of `tb infer` rows, but as JSON over several lines, or as a list."""
     text = _text(head).lstrip()
     return _is_row(text.removeprefix("[").lstrip())
+
+
+def is_list_on_one_line(head: bytes) -> bool:
+    """Whether the head is of `tb infer` rows as a JSON list whose first row begins and goes on in its first line."""
+    text = _text(head).lstrip()
+    return text.startswith("[") and _is_row(text.partition("\n")[0].removeprefix("[").lstrip())
 
 
 def is_thinkingbox_yaml(head: bytes) -> bool:

@@ -22,8 +22,8 @@ from runs.querysets import for_evaluators, visible_runs, visible_uploads
 from runs.uploads import suggestion_for, upload_warnings
 
 __all__ = [
-    "Problem", "UploadList", "UploadRow", "member_rows", "problem_rows", "reading_now", "upload_list", "upload_row",
-    "upload_rows", "uploads_total",
+    "MemberRow", "Problem", "RunLink", "UploadList", "UploadRow", "link_to", "member_rows", "problem_rows",
+    "reading_now", "upload_list", "upload_row", "upload_rows", "uploads_total",
 ]  # fmt: skip
 
 PAGE_SIZE = 25
@@ -54,6 +54,27 @@ class RunLink(msgspec.Struct, frozen=True):
 class UploadLink(msgspec.Struct, frozen=True):
     pk: int
     file_name: str
+
+
+class MemberRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A result file of an archive: an upload of its own, told in short."""
+
+    pk: int
+    file_name: str
+    state: str
+    error: str
+    run: str | None
+    """The slug of the run that its rows went into."""
+    read: int
+    stored: int
+    same: int
+    replaced: int
+    passed: int
+    failed: int
+    errors: int
+    conflicts: int
+    rejected: int
+    masked: int
 
 
 class UploadRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -96,6 +117,8 @@ class UploadRow(msgspec.Struct, frozen=True, kw_only=True):
     """Its file is followed while it is being written."""
     members: int
     """Result files in it; always 0 where it is no archive."""
+    files: list[MemberRow] = []
+    """The first of them, as `runs.queries.archives` puts them in."""
     problems: list[Problem]
     problem_total: int
     warnings: list[str]
@@ -278,9 +301,7 @@ def _row(upload: Upload, problems: list[Problem], total: int, numbers: dict[int,
         else None,
         quiet=quiet,
         progress=progress,
-        run=None
-        if run is None
-        else RunLink(run.slug, f"{run.model} on {run.benchmark.name}", numbers.get(run.pk, Numbers(k=run.repetitions))),
+        run=None if run is None else link_to(run, numbers),
         run_name=upload.run_name,
         archive=None if upload.archive is None else UploadLink(upload.archive.pk, upload.archive.file_name),
         followed=bool(upload.followed_path),
@@ -293,6 +314,11 @@ def _row(upload: Upload, problems: list[Problem], total: int, numbers: dict[int,
         repetitions=upload.repetitions,
         can_retry=upload.state == UploadState.STOPPED and bool(upload.path),
     )
+
+
+def link_to(run: Run, numbers: dict[int, Numbers]) -> RunLink:
+    """A run with its benchmark, and the numbers of runs."""
+    return RunLink(run.slug, f"{run.model} on {run.benchmark.name}", numbers.get(run.pk, Numbers(k=run.repetitions)))
 
 
 def _problem(problem: UploadProblem) -> Problem:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pytest_django import Settings
 
-from inspector.ratelimit import Buckets, Turn, take_turn
+from inspector.ratelimit import Buckets, Turn, settle_turn, take_turn
 
 
 class Clock:
@@ -43,15 +43,34 @@ def test_what_is_refused_says_when_to_come_again() -> None:
     }  # fmt: skip
 
 
-def test_tokens_and_addresses_have_buckets_of_their_own(settings: Settings) -> None:
+def test_live_tokens_and_addresses_have_buckets_of_their_own(settings: Settings) -> None:
     settings.API_RATE = 1
-    senders = [(header, address) for address in ("192.0.2.1", "192.0.2.2") for header in ("", f"Bearer tf_{address}")]
-    assert [take_turn(*sender).allowed for sender in senders] == [True] * 4
-    assert [take_turn(*sender).allowed for sender in senders] == [False] * 4
+    senders = [(header, address) for address in ("192.0.2.1", "192.0.2.2") for header in (f"Bearer tf_{address}", "")]
+    for header, address in senders[::2]:
+        turn = settle_turn(header, address, take_turn(header, address), live=True)
+        assert (turn.allowed, settle_turn(header, address, turn, live=True)) == (True, turn)
+    assert [take_turn(*sender).allowed for sender in senders] == [False, True, False, True]
     # A token is known wherever it is sent from, and however its header is written.
     assert not take_turn("bearer  tf_192.0.2.1 ", "192.0.2.3").allowed
     settings.API_RATE = 0
     assert take_turn(*senders[0]) == Turn(True, 0, 0, 0, 0)
+
+
+def test_tokens_that_open_nothing_are_counted_by_address(settings: Settings) -> None:
+    settings.API_RATE = 2
+    turns = []
+    for number in range(3):
+        header = f"Bearer made-up-{number}"
+        turns.append(settle_turn(header, "192.0.2.4", take_turn(header, "192.0.2.4"), live=False))
+    assert [turn.allowed for turn in turns] == [True, True, False]
+
+
+def test_a_token_that_was_revoked_is_paid_for_by_its_address(settings: Settings) -> None:
+    settings.API_RATE = 2
+    header, address = "Bearer revoked", "192.0.2.5"
+    settle_turn(header, address, take_turn(header, address), live=True)
+    assert settle_turn(header, address, take_turn(header, address), live=False).left == 1
+    assert [take_turn(header, address).allowed for _ in range(2)] == [True, False]
 
 
 def test_only_the_last_senders_are_known() -> None:

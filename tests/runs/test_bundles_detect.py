@@ -120,11 +120,19 @@ def test_the_companion_is_named() -> None:
 
 
 def test_results_spread_over_lines_are_named() -> None:
-    for content in (json.dumps(make_row(), indent=2), json.dumps([make_row()]), json.dumps([make_row()], indent=1)):
+    for content in (json.dumps(make_row(), indent=2), json.dumps([make_row()], indent=1)):
         assert refusal(content.encode()) == (
             "UnsupportedBundle: results.jsonl holds tb infer results as JSON over several lines, which is not read. "
             "Write one result a line, for example with jq -c."
         )
+
+
+@pytest.mark.parametrize("count", [1, 3, 100])
+def test_a_list_of_results_on_one_line_is_named(count: int) -> None:
+    assert refusal(json.dumps([make_row()] * count).encode()) == (
+        "UnsupportedBundle: results.jsonl holds tb infer results as one JSON list on one line, which is not read. "
+        "Write one result a line, for example with jq -c '.[]'."
+    )
 
 
 def test_readers_are_found_by_the_name_they_are_stored_under() -> None:

@@ -18,6 +18,7 @@ from inspector.api.auth import access, needs
 from inspector.api.errors import bad_field, not_found
 from inspector.api.operations import AttemptId, Listing, Sparse, operation, reads, reads_list
 from inspector.api.pagination import Items, Place, Slice, cursor_to, cut, no_such_place, place_of, question_of
+from inspector.api.parsing import JSON, broken_json, kind_of_body
 from inspector.api.plain import encoded, plain
 from inspector.api.structs import (
     AttemptOutline,
@@ -29,7 +30,8 @@ from inspector.api.structs import (
     StateTable,
     StepItem,
 )
-from inspector.api.visibility import attempt_or_404, hidden_from, run_or_404, visible_attempts
+from inspector.api.visibility import attempt_or_404, hidden_from, refuse_unknown_runs, run_or_404, visible_attempts
+from runs.errorclasses import ErrorClass
 from runs.masking import CURRENT as MASKED_BY
 from runs.models import Attempt
 from runs.payloads import load_evidence, load_record, restore_row
@@ -40,8 +42,10 @@ from runs.queries.attempt_structs import ChecksPanel
 from runs.queries.attempts import attempt_row
 from runs.queries.state_tables import state_tables, table_records
 from runs.records import Verdict
+from runs.signatures import Label, Signature
 
 router = Router()
+_LINES = ("application/x-ndjson", "application/ndjson", "application/jsonl")
 StepNumber = Annotated[int, Path(ge=1, le=2**31 - 1, description="Steps count from 1.")]
 
 Names = list[str]
@@ -56,10 +60,10 @@ class AttemptFacets(Schema):
     domain: Names = Field([], max_length=50)
     model: Names = Field([], max_length=50)
     verdict: list[Verdict] = Field([], max_length=3)
-    signature: Names = Field([], max_length=20)
-    label: Names = Field([], max_length=20)
+    signature: list[Signature] = Field([], max_length=20)
+    label: list[Label] = Field([], max_length=20)
     tool: Names = Field([], description="Tools that were called.", max_length=50)
-    error_class: Names = Field([], max_length=20)
+    error_class: list[ErrorClass] = Field([], max_length=20)
     finish: Names = Field([], description="Finish reasons.", max_length=50)
     repetition: int | None = Field(None, ge=0, le=2**31 - 1)
     replaced: bool = Field(False, description="Also errors that a later row replaced.")
@@ -78,6 +82,7 @@ class ExportQuery(AttemptFacets):
 def _filters(query: AttemptFacets, request: HttpRequest, *runs: str) -> AttemptFilters:
     if query.signature or query.label or query.error_class:
         needs(evaluates=True)(request)
+    refuse_unknown_runs([] if runs else query.run, access(request))
     return AttemptFilters(
         runs=runs or tuple(query.run),
         benchmark=query.benchmark,
@@ -85,10 +90,10 @@ def _filters(query: AttemptFacets, request: HttpRequest, *runs: str) -> AttemptF
         domains=tuple(query.domain),
         models=tuple(query.model),
         verdicts=tuple(verdict.value for verdict in query.verdict),
-        signatures=tuple(query.signature),
-        labels=tuple(query.label),
+        signatures=tuple(value.value for value in query.signature),
+        labels=tuple(value.value for value in query.label),
         tools=tuple(query.tool),
-        error_classes=tuple(query.error_class),
+        error_classes=tuple(value.value for value in query.error_class),
         finish_reasons=tuple(query.finish),
         repetition=query.repetition,
         replaced=query.replaced,
@@ -169,13 +174,11 @@ def pushed(request: HttpRequest, slug: str) -> HttpResponse:
     """
     who = access(request)
     run = run_or_404(slug, who)
-    kind = request.headers.get("Content-Type", "").partition(";")[0].strip().lower()
-    if kind not in {"application/x-ndjson", "application/ndjson", "application/jsonl", "application/json"}:
-        raise bad_field("Content-Type", "must be application/x-ndjson.", place="header", status=415)
+    kind = kind_of_body(request, {*_LINES, JSON}, send=f"{_LINES[0]}, or {JSON} for one row")
     upload = push_upload(run)
     lines: list[PushLine] = []
     # A request can be read as a file.
-    body = _one_row(request) if kind == "application/json" else cast(BinaryIO, request)
+    body = _one_row(request) if kind == JSON else cast(BinaryIO, request)
     for part in push(run, upload, body, max_line=settings.MAX_LINE):
         lines += [
             PushLine(line=row.line, outcome=row.outcome, uid=row.uid, repetition=row.repetition, reason=row.reason)
@@ -201,9 +204,8 @@ def _one_row(request: HttpRequest) -> BytesIO:
     try:
         msgspec.json.decode(text, type=dict[str, msgspec.Raw])
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        raise bad_field(
-            "body", "is no JSON object. Send one row, or several as application/x-ndjson.", place="body"
-        ) from None
+        reason = broken_json(text) or "is no JSON object. Send one row, or several as application/x-ndjson."
+        raise bad_field("body", reason, place="body") from None
     # A line end within JSON stands between values only.
     return BytesIO(text.replace(b"\r", b" ").replace(b"\n", b" "))
 

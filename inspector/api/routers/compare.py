@@ -7,6 +7,7 @@ from django.http import HttpRequest
 from ninja import Field, Query, Router
 
 from inspector.api.auth import access, needs
+from inspector.api.errors import sorted_by
 from inspector.api.operations import AttemptId, Listing, Sparse, reads, reads_list
 from inspector.api.pagination import InPages, Slice, cut
 from inspector.api.routers.runs import choice
@@ -45,7 +46,7 @@ class PairTasksQuery(Listing):
     sort: str = Field(
         "name",
         description="What the list is ordered by, from the least; with a hyphen before it from the most.",
-        pattern="^-?(name|domain|base|candidate|gain|greater)$",
+        pattern=sorted_by("name", "domain", "base", "candidate", "gain", "greater"),
     )
 
 

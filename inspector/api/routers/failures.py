@@ -9,9 +9,11 @@ from django.http import HttpRequest
 from ninja import Field, Query, Router, Schema
 
 from inspector.api.auth import access, needs
+from inspector.api.errors import sorted_by
 from inspector.api.operations import Listing, Sparse, reads, reads_list
 from inspector.api.pagination import InPages, Items, Slice, cut
 from inspector.api.structs import FailureFacets
+from inspector.api.visibility import refuse_unknown_runs
 from runs.errorclasses import ErrorClass
 from runs.queries.errors import ROWS_PER_PAGE as ERRORS_PER_PAGE
 from runs.queries.errors import ErrorFilters, ErrorRow, error_page
@@ -22,12 +24,14 @@ from runs.queries.failure_rows import FailureRow
 from runs.queries.failures import GROUPS_PER_PAGE, FailedList, FailureGroup, failure_page
 from runs.queries.look_next import Look, look_next
 from runs.queries.paging import Page
+from runs.records import EffectKind
+from runs.signatures import Label, Signature
 
 router = Router()
 EVALUATORS = needs(evaluates=True)
 Values = list[str]
 YesNo = list[Literal["yes", "no"]]
-SORTS = "task|model|repetition|steps|tool_errors|write_calls|differences|duration|tokens"
+SORTS = ("task", "model", "repetition", "steps", "tool_errors", "write_calls", "differences", "duration", "tokens")
 
 
 class Facets(Schema):
@@ -36,9 +40,9 @@ class Facets(Schema):
     run: Values = Field([], description="Slugs of runs.", max_length=50)
     looked: YesNo = Field([], description="Looked like a success.", max_length=2)
     claimed: YesNo = Field([], description="Claimed success.", max_length=2)
-    signature: Values = Field([], max_length=50)
-    label: Values = Field([], max_length=50)
-    effect: Values = Field([], description="Kinds of differences.", max_length=50)
+    signature: list[Signature] = Field([], max_length=50)
+    label: list[Label] = Field([], max_length=50)
+    effect: list[EffectKind] = Field([], description="Kinds of differences.", max_length=50)
     table: Values = Field([], max_length=50)
     field: Values = Field([], description="`table.field`; nothing behind the point for a whole row.", max_length=50)
     same: Values = Field([], description="The first difference, as facets name it.", max_length=50)
@@ -64,7 +68,7 @@ class FailureQuery(Facets, Listing):
     sort: str = Field(
         "task",
         description="What the list is ordered by, from the least; with a hyphen before it from the most.",
-        pattern=f"^-?({SORTS})$",
+        pattern=sorted_by(*SORTS),
     )
 
 
@@ -80,8 +84,12 @@ _ATTRIBUTES = {Facet.COPY: "copy_"}
 """Facets whose name is taken by a method of all schemas."""
 
 
-def _filters(query: Facets) -> FailureFilters:
-    chosen = {facet: tuple(dict.fromkeys(getattr(query, _ATTRIBUTES.get(facet, facet.value)))) for facet in Facet}
+def _filters(query: Facets, request: HttpRequest) -> FailureFilters:
+    """Raises `Problem` 404 for a run that is not there."""
+    refuse_unknown_runs(query.run, access(request))
+    chosen = {
+        facet: tuple(dict.fromkeys(map(str, getattr(query, _ATTRIBUTES.get(facet, facet.value))))) for facet in Facet
+    }
     return FailureFilters(chosen={facet: values for facet, values in chosen.items() if values}, text=query.q.strip())
 
 
@@ -92,14 +100,14 @@ def _sorted(filters: FailureFilters, sort: str, group: Grouping) -> FailureFilte
 @reads_list(router, "/failures", FailureRow, check=EVALUATORS)
 def index(request: HttpRequest, query: Query[FailureQuery]) -> Slice[FailureRow]:
     """Failed attempts of all runs, with the claim, the first differences, and where the words were found."""
-    rows = FailedList(_sorted(_filters(query), query.sort, Grouping.NONE), access=access(request))
+    rows = FailedList(_sorted(_filters(query, request), query.sort, Grouping.NONE), access=access(request))
     return cut(request, rows, lambda row: row.pk, cursor=query.cursor, limit=query.limit)
 
 
 @reads(router, "/failures/facets", FailureFacets, check=EVALUATORS)
 def facets(request: HttpRequest, query: Query[FacetQuery]) -> FailureFacets:
     """What failures can be filtered by, each value with its count beside the other filters."""
-    filters = msgspec.structs.replace(_filters(query), whole=query.all, group=Grouping.NONE)
+    filters = msgspec.structs.replace(_filters(query, request), whole=query.all, group=Grouping.NONE)
     page = failure_page(filters, access=access(request))
     return FailureFacets(
         stored=page.stored, total=page.total, tasks=page.tasks, runs=page.runs, waiting=page.waiting, facets=page.facets
@@ -109,7 +117,7 @@ def facets(request: HttpRequest, query: Query[FacetQuery]) -> FailureFacets:
 @reads_list(router, "/failures/groups", FailureGroup, check=EVALUATORS)
 def groups(request: HttpRequest, query: Query[GroupQuery]) -> Slice[FailureGroup]:
     """Failures put together: those with the same first difference, or at the same task; the largest group first."""
-    filters = _sorted(_filters(query), query.sort, Grouping(query.group))
+    filters = _sorted(_filters(query, request), query.sort, Grouping(query.group))
 
     def page(number: int) -> tuple[list[FailureGroup], Page]:
         found = failure_page(msgspec.structs.replace(filters, page=number), access=access(request))
@@ -138,6 +146,7 @@ class ErrorQuery(Listing):
 @reads_list(router, "/errors", ErrorRow, check=EVALUATORS)
 def errors(request: HttpRequest, query: Query[ErrorQuery]) -> Slice[ErrorRow]:
     """Attempts that broke: the harness, an endpoint, the grader. They are no failures of the agent."""
+    refuse_unknown_runs([query.run] if query.run else [], access(request))
     filters = ErrorFilters(
         run=query.run, kinds=tuple(kind.value for kind in query.error_class), retryable=query.retryable
     )

@@ -9,6 +9,7 @@ from ninja import Field, Query, Router
 from inspector.api.answers import json_answer
 from inspector.api.auth import access, needs
 from inspector.api.bodies import Body, Name, Repetitions, SaidName
+from inspector.api.errors import saying, sorted_by
 from inspector.api.operations import Listing, Sparse, operation, reads, reads_list
 from inspector.api.pagination import InPages, Slice, cut
 from inspector.api.plain import plain
@@ -57,7 +58,7 @@ class RunQuery(Listing):
     sort: str = Field(
         "created",
         description="What the list is ordered by, from the least; with a hyphen before it from the most.",
-        pattern="^-?(model|benchmark|attempts|errors|pass|solved|all|created)$",
+        pattern=sorted_by("model", "benchmark", "attempts", "errors", "pass", "solved", "all", "created"),
     )
 
 
@@ -69,7 +70,7 @@ class TaskQuery(Listing):
     sort: str = Field(
         "name",
         description="What the list is ordered by, from the least; with a hyphen before it from the most.",
-        pattern="^-?(name|domain|passed|failed|errors|missing|differences)$",
+        pattern=sorted_by("name", "domain", "passed", "failed", "errors", "missing", "differences"),
     )
 
 
@@ -205,7 +206,12 @@ class NewRunBody(Body):
     model: SaidName = Field(description="The model's name.")
     benchmark: SaidName = Field(description="The benchmark's name.")
     repetitions: Repetitions | None = Field(None, description="k; without it the highest repetition + 1.")
-    slug: str = Field("", description="Its name in addresses.", max_length=200, pattern="^[-a-zA-Z0-9_]*$")
+    slug: str = Field(
+        "",
+        description="Its name in addresses.",
+        max_length=200,
+        pattern=saying("^[-a-zA-Z0-9_]*$", "holds more than letters of ASCII, digits, hyphens and underscores."),
+    )
     provider: Name = ""
     note: str = Field("", max_length=10_000)
     private: bool = Field(False, description="Only its owner and admins see it.")

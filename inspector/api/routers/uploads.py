@@ -17,7 +17,7 @@ from ninja import Path as PathParameter
 from inspector.api.answers import json_answer, one
 from inspector.api.auth import access, needs, refuse_forged
 from inspector.api.bodies import Body, Name, Repetitions
-from inspector.api.errors import Problem, not_found
+from inspector.api.errors import Problem, not_found, saying
 from inspector.api.operations import Listing, Sparse, operation, reads, reads_list
 from inspector.api.pagination import Items, Slice, cut
 from inspector.api.plain import plain
@@ -26,6 +26,7 @@ from inspector.receiving import STATE, Refused, Wanted, append, offset_of, part_
 from inspector.views.uploads import hint
 from runs.access import Access
 from runs.models import Upload, UploadState
+from runs.queries.archives import with_members
 from runs.queries.uploads import Problem as Line
 from runs.queries.uploads import UploadRow, problem_rows, upload_row, upload_rows, uploads_total
 from runs.querysets import visible_uploads
@@ -38,12 +39,18 @@ _DIGEST = re.compile(r"[0-9a-f]{64}\Z")
 Key = Annotated[
     str,
     PathParameter(
-        pattern=r"^([1-9][0-9]{0,17}|[0-9a-f]{64})$",
+        pattern=saying(
+            r"^([1-9][0-9]{0,17}|[0-9a-f]{64})$", "is neither an upload's id nor a SHA-256 in lower-case hex."
+        ),
         description="The upload's id, or the SHA-256 of its file in hex: the newest upload of these bytes.",
     ),
 ]
 Digest = Annotated[
-    str, PathParameter(pattern=r"^[0-9a-f]{64}$", description="The SHA-256 of the whole file, in lower-case hex.")
+    str,
+    PathParameter(
+        pattern=saying(r"^[0-9a-f]{64}$", "is no SHA-256 in lower-case hex, of 64 digits."),
+        description="The SHA-256 of the whole file, in lower-case hex.",
+    ),
 ]
 
 
@@ -97,7 +104,7 @@ class _Uploads:
         return uploads_total(access=self._who)
 
     def some(self, start: int, count: int) -> list[UploadRow]:
-        return upload_rows(start, count, access=self._who)
+        return with_members(upload_rows(start, count, access=self._who), access=self._who)
 
 
 @reads_list(router, "/uploads", UploadRow, check=_readers)
@@ -109,6 +116,11 @@ def index(request: HttpRequest, query: Query[Listing]) -> Slice[UploadRow]:
 def _shown_to(request: HttpRequest) -> Access:
     """Who may send files sees what became of them, whether or not they may see what tasks require."""
     return replace(access(request), evaluates=True)
+
+
+def _row(upload: Upload, request: HttpRequest) -> UploadRow:
+    who = _shown_to(request)
+    return with_members([upload_row(upload.pk, access=who)], access=who)[0]
 
 
 def _found(key: str, request: HttpRequest) -> Upload:
@@ -123,9 +135,10 @@ def _found(key: str, request: HttpRequest) -> Upload:
 def detail(request: HttpRequest, key: Key, query: Query[Sparse]) -> UploadRow:
     """One upload: how far it is, and what became of its lines.
 
-    States: asking (for the model's name), waiting, reading, done, stopped, failed.
+    States: asking (for the model's name), waiting, reading, done, stopped, failed. An archive has the counts of its
+    result files added up, names up to 500 of them with their runs in `files`, and is done when all of them have ended.
     """
-    return upload_row(_found(key, request).pk, access=_shown_to(request))
+    return _row(_found(key, request), request)
 
 
 @reads_list(router, "/uploads/{key}/lines", Line, check=_readers)
@@ -237,7 +250,7 @@ def send(request: HttpRequest, key: Digest, query: Query[SendQuery]) -> HttpResp
         "Upload-Offset": str(here),
         "Upload-Complete": "?1",
     }
-    return one(request, upload_row(upload.pk, access=_shown_to(request)), 201, headers)
+    return one(request, _row(upload, request), 201, headers)
 
 
 def _readable(name: str) -> str:
@@ -301,7 +314,7 @@ def answer(request: HttpRequest, key: Key, said: AnswerBody) -> HttpResponse:
     """Answers what an upload asked for: the model's name, or the run to add to."""
     upload = answer_upload(_found(key, request), said.wishes(), access=access(request))
     hint()
-    return one(request, upload_row(upload.pk, access=_shown_to(request)))
+    return one(request, _row(upload, request))
 
 
 @operation(
@@ -311,7 +324,7 @@ def stop(request: HttpRequest, key: Key) -> HttpResponse:
     """Stops an upload that is not finished. What was stored stays."""
     upload = _found(key, request)
     stop_upload(upload)
-    return one(request, upload_row(upload.pk, access=_shown_to(request)))
+    return one(request, _row(upload, request))
 
 
 @operation(
@@ -322,4 +335,4 @@ def retry(request: HttpRequest, key: Key) -> HttpResponse:
     upload = _found(key, request)
     retry_upload(upload)
     hint()
-    return one(request, upload_row(upload.pk, access=_shown_to(request)))
+    return one(request, _row(upload, request))

@@ -157,3 +157,14 @@ def test_a_line_that_is_too_long_is_rejected_alone(client: Client, birch: Run, s
 @pytest.mark.parametrize("path", ["raw", "effects", "checks", "states", "steps", "notes"])
 def test_of_no_attempt_there_is_nothing(get: Get, db: None, path: str) -> None:
     assert get(f"/attempts/12345/{path}", 404)["detail"] == "There is no attempt with this id."
+
+
+@pytest.mark.parametrize("kind", ["application/x-ndjson", "application/json"])
+def test_rows_that_are_compressed_or_in_another_encoding_are_refused(client: Client, birch: Run, kind: str) -> None:
+    address, row = f"/api/v1/runs/{birch.slug}/attempts", lines(make_row(uid="desk.py:test_9"))
+    before = Attempt.objects.count()
+    packed = client.post(address, row, content_type=kind, headers={"Content-Encoding": "zstd"})
+    assert (packed.status_code, packed.json()["errors"][0]["field"]) == (415, "Content-Encoding")
+    wide = client.post(address, row, content_type=f"{kind}; charset=utf-16")
+    assert (wide.status_code, wide.json()["errors"][0]["field"]) == (415, "Content-Type")
+    assert Attempt.objects.count() == before

@@ -96,7 +96,8 @@ def test_who_does_not_evaluate_gets_nothing_that_the_required_state_tells(
         f"/runs/{birch.slug}/failures", f"/runs/{birch.slug}/grid?colour=signature", f"/attempts/{pk}/effects",
         f"/attempts/{pk}/checks", f"/attempts/{pk}/raw", f"/attempts/{pk}/notes", "/notes", "/failures", "/errors",
         "/failures/facets", "/failures/groups", "/look-next", f"/attempts/{pk}/vs/{pk}", f"/compare/changes?{pair}",
-        f"/attempts/{pk}/states/records?server=rental_desk&table=rentals&side=required", "/attempts?signature=x",
+        f"/attempts/{pk}/states/records?server=rental_desk&table=rentals&side=required",
+        "/attempts?signature=tool_usage",
         f"/runs/{birch.slug}/attempts.ndjson?content=row", f"/runs/{birch.slug}/tasks?sort=-differences", "/uploads",
     ]  # fmt: skip
     assert {path: client.get(f"/api/v1{path}").status_code for path in closed} == dict.fromkeys(closed, 403)

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
+import pytest
+
 from runs import search
 from runs.access import EVERYTHING
+from runs.errorclasses import ErrorClass
 from runs.models import Attempt, Run
 from runs.queries.errors import ErrorFilters, error_page
 from runs.queries.everywhere import search_everywhere
@@ -11,6 +16,8 @@ from runs.queries.failure_filters import FailureFilters, Grouping
 from runs.queries.failure_index import Facet
 from runs.queries.failures import failed_rows, failure_page
 from runs.queries.look_next import look_next
+from runs.records import EffectKind
+from runs.signatures import Label, Signature
 from tests.inspector.api.conftest import Get
 
 
@@ -60,7 +67,6 @@ def test_what_broke(birch: Run, get: Get) -> None:
     assert [(row["id"], row["kind"], row["words"]) for row in found] == [
         (row.pk, row.kind, row.words) for row in page.rows
     ]
-    assert get("/errors", run="none")["total"] == 0
     assert get("/errors", retryable="false")["total"] + get("/errors", retryable="true")["total"] == len(found) == 1
 
 
@@ -72,3 +78,28 @@ def test_what_deserves_a_look_and_the_search_for_all(birch: Run, alder: Run, get
     page, found = search_everywhere("mixer", access=EVERYTHING), get("/search", q="mixer")
     assert [row["id"] for row in found["attempts"]] == [row.pk for row in page.attempts]
     assert found["attempts_total"] == page.attempts_total == Attempt.objects.count()
+
+
+@pytest.mark.parametrize("path", ["/failures", "/failures/facets", "/failures/groups", "/attempts", "/errors"])
+def test_a_run_that_is_not_there_is_no_empty_list(birch: Run, get: Get, path: str) -> None:
+    get(path, run=birch.slug)
+    problem = get(path, 404, run="nope")
+    assert problem["detail"] == "run: there is no run named 'nope'. `/runs` lists them."
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "kinds"),
+    [
+        ("/failures", "effect", EffectKind),
+        ("/failures", "signature", Signature),
+        ("/failures", "label", Label),
+        ("/attempts", "signature", Signature),
+        ("/attempts", "label", Label),
+        ("/attempts", "error_class", ErrorClass),
+    ],
+)
+def test_a_value_that_a_filter_cannot_have_is_a_mistake(
+    birch: Run, get: Get, path: str, name: str, kinds: type[StrEnum]
+) -> None:
+    (error,) = get(path, 422, **{name: "zz"})["errors"]
+    assert (error["place"], all(f"'{kind}'" in error["message"] for kind in kinds)) == ("query", True)

@@ -13,6 +13,7 @@ from urllib.request import urlopen
 
 import pytest
 
+from tests.archives import zip_of
 from tests.factories import write_jsonl
 from tests.served import served
 from tests.stored import outcomes
@@ -68,10 +69,19 @@ def test_the_job_fails_on_a_regression_and_passes_without(server: str, tmp_path:
         return run(["bash", "-ec", job], tmp_path, server, BASE=base, MODEL=model, BENCHMARK="ci")
 
     first = results(BASE, "base", "none")
-    assert "404" in first.stderr  # there was nothing to compare with yet
+    # There was nothing to compare with yet: no regression.
+    assert (first.returncode, " answered 404: " in first.stderr) == (2, True)
     with urlopen(f"{server}/api/v1/runs?benchmark=ci&fields=slug") as answer:
         base = json.load(answer)["items"][0]["slug"]
     same = results([*BASE[:11], *outcomes("desk.py:test_3", "pffp")[3:]], "same", base)
     assert (same.returncode, same.stderr) == (0, "")
     worse = results([*outcomes("desk.py:test_1", "ppff"), *BASE[4:]], "worse", base)
     assert (worse.returncode, "no longer dependable: ['desk.py:test_1']" in worse.stdout) == (1, True)
+    two = [write_jsonl(tmp_path / "part.jsonl", rows).read_bytes() for rows in (BASE[:4], BASE[4:8])]
+    parts = dict(zip(("oak.jsonl", "elm.jsonl"), two, strict=True))
+    (tmp_path / "several.zip").write_bytes(zip_of(parts))
+    several = run(
+        [sys.executable, "regression.py", "several.zip"], tmp_path, server, BASE=base, MODEL="several", BENCHMARK="ci"
+    )
+    assert (several.returncode, several.stderr) == (2, "")
+    assert several.stdout.startswith("One run is compared with the base; several.zip is of several or none: ")

@@ -126,3 +126,66 @@ def test_a_body_is_read_strictly(client: Client, db: None, field: str, value: ob
     assert answer.status_code == status
     if status == 422:
         assert [(error["field"], error["place"]) for error in answer.json()["errors"]] == [(field, "body")]
+
+
+BODY = b'{"model": "birch", "benchmark": "desk"}'
+
+
+@pytest.mark.parametrize(
+    ("kind", "coding", "detail"),
+    [
+        ("text/plain", "", "Content-Type: is text/plain. Send application/json."),
+        ("", "", "Content-Type: is missing. Send application/json."),
+        ("application/json; charset=utf-16", "", "Content-Type: has the charset utf-16. Send the text in UTF-8."),
+        (
+            "application/json", "gzip",
+            "Content-Encoding: is gzip. Send the body as it is, without this header.",
+        ),
+    ],
+    ids=["text", "none", "utf-16", "gzip"],
+)  # fmt: skip
+def test_a_body_that_is_not_sent_as_json_is_refused(
+    client: Client, db: None, kind: str, coding: str, detail: str
+) -> None:
+    headers = {"Content-Encoding": coding} if coding else {}
+    refused = client.post("/api/v1/runs", BODY, content_type=kind, headers=headers)
+    assert (refused.status_code, refused.json()["detail"], Run.objects.count()) == (415, detail, 0)
+
+
+@pytest.mark.parametrize("kind", ["application/json", "Application/JSON; charset=UTF-8"])
+def test_a_body_that_is_sent_as_json_is_read(client: Client, db: None, kind: str) -> None:
+    assert client.post("/api/v1/runs", BODY, content_type=kind).status_code == 201
+
+
+@pytest.mark.parametrize(
+    ("body", "detail"),
+    [
+        (b'{"model":\n "birch" 1}', "is broken JSON at line 2, column 10: expecting ',' delimiter."),
+        (b'{"model"', "is broken JSON at line 1, column 9: expecting ':' delimiter."),
+        (b'{"model": "\xff"}', "is not UTF-8 at byte 12."),
+        (b"[" * 100_000, "is JSON that is nested too deeply to be read."),
+    ],
+    ids=["comma", "cut", "not utf-8", "deep"],
+)
+def test_where_a_body_is_broken_is_said(client: Client, db: None, body: bytes, detail: str) -> None:
+    refused = client.post("/api/v1/runs", body, content_type="application/json")
+    assert refused.status_code == 400
+    assert refused.json()["detail"].startswith(f"body: {detail}")
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/runs?sort=x", "/failures?sort=x", "/failures/groups?sort=x", "/compare/tasks?base=a&candidate=b&sort=x",
+     "/uploads/x", "/uploads/0"],
+)  # fmt: skip
+def test_no_pattern_is_shown_to_people(client: Client, db: None, path: str) -> None:
+    refused = client.get(f"/api/v1{path}")
+    assert refused.status_code == 422
+    assert not set("^$") & set(refused.json()["detail"])
+
+
+def test_what_a_list_can_be_ordered_by_is_said(client: Client, db: None) -> None:
+    assert client.get("/api/v1/runs?sort=x").json()["detail"] == (
+        "sort: is none of model, benchmark, attempts, errors, pass, solved, all, created, "
+        "nor one of them with a hyphen before it."
+    )

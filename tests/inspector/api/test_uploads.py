@@ -14,9 +14,11 @@ from pytest_django import Settings
 from inspector.layers import Message, Scope
 from inspector.receiving import STATE, Receiver, Refused, Wanted, offset_of, open_part, part_path
 from runs.models import Chunk, Run, Upload
+from tests.archives import zip_of
 from tests.factories import make_row
 from tests.inspector.api.conftest import Get
 from tests.inspector.test_asgi import run_apart
+from tests.runs.test_archives import work_all
 from tests.stored import outcomes, upload_of
 
 DATA = b"".join(json.dumps(row).encode() + b"\n" for row in outcomes("desk.py:test_1", "pf"))
@@ -66,6 +68,12 @@ def test_a_bundle_in_parts_gone_on_with_where_it_stopped(client: Client, db: Non
     assert (last.status_code, Upload.objects.get().size) == (201, size)
 
 
+@pytest.mark.parametrize("said", ["bytes 0-99", "bytes 9-3/100", "bytes 0-100/100"])
+def test_a_range_that_is_none_is_a_wrong_field(client: Client, db: None, said: str) -> None:
+    answer = put(client, DATA, Content_Range=said)
+    assert (answer.status_code, answer.json()["detail"].startswith("Content-Range: ")) == (422, True)
+
+
 def test_bytes_that_are_not_those_of_the_address_are_not_kept(client: Client, db: None, folder: Path) -> None:
     answer = put(client, DATA + b"more")
     assert (answer.status_code, answer["Upload-Offset"], list(folder.iterdir())) == (409, "0", [])
@@ -99,6 +107,51 @@ def test_lines_that_were_not_stored(birch: Run, get: Get) -> None:
     upload = upload_of([make_row(uid="desk.py:test_1", outcome="failed"), {"uid": "x"}], run=birch.slug)
     found = get(f"/uploads/{upload.pk}/lines")["items"]
     assert [(row["line"], row["kind"]) for row in found] == [(1, "conflict"), (2, "rejected")]
+
+
+def send_archive(client: Client, members: dict[str, bytes], query: str = "") -> Any:
+    content = zip_of(members)
+    address = f"/api/v1/uploads/{hashlib.sha256(content).hexdigest()}{query}"
+    return client.put(address, content, content_type="application/octet-stream").json()
+
+
+def test_an_archive_has_the_counts_of_its_members_and_is_done_when_they_have_ended(
+    client: Client, db: None, get: Get
+) -> None:
+    other = DATA.replace(b"desk.py:test_1", b"desk.py:test_2") + b"no row\n"
+    sent = send_archive(
+        client,
+        {"desk.birch.jsonl": DATA, "desk.cedar.jsonl": other, "results.jsonl": DATA.replace(b"desk.py", b"oak.py")},
+    )
+    work_all()
+    found = get(f"/uploads/{sent['id']}")
+    assert (found["state"], found["error"], found["members"], found["run"]) == ("asking", "", 3, None)
+    for file, model in zip(found["files"], ("birch", "cedar", "oak"), strict=True):
+        assert get(f"/uploads/{sent['id']}")["files"][-1]["state"] == "asking"
+        said = {"model": model, "benchmark": "desk"}
+        client.post(f"/api/v1/uploads/{file['id']}/answer", said, content_type="application/json")
+    assert get(f"/uploads/{sent['id']}", fields="state,progress") == {"state": "reading", "progress": 0.0}
+    work_all()
+    found = get(f"/uploads/{sent['id']}")
+    assert [found[name] for name in ("state", "read", "stored", "passed", "failed", "rejected", "progress")] == [
+        "done", 6, 6, 3, 3, 1, 1.0,
+    ]  # fmt: skip
+    assert [(file["file_name"], file["state"], file["stored"], file["rejected"]) for file in found["files"]] == [
+        ("desk.birch.jsonl", "done", 2, 0), ("desk.cedar.jsonl", "done", 2, 1), ("results.jsonl", "done", 2, 0),
+    ]  # fmt: skip
+    assert {file["run"] for file in found["files"]} == {run.slug for run in Run.objects.all()}
+    assert [item for item in get("/uploads")["items"] if item["id"] == sent["id"]] == [found | {"problems": []}]
+
+
+def test_an_archive_of_one_run_names_it_and_says_what_was_not_read(client: Client, birch: Run, get: Get) -> None:
+    files = {"one.jsonl": DATA, "more.jsonl": DATA.replace(b"desk.py", b"oak.py")}
+    sent = send_archive(client, files, f"?run={birch.slug}")
+    work_all()
+    Upload.objects.filter(file_name="more.jsonl").update(state="failed", error="It broke.")
+    found = get(f"/uploads/{sent['id']}")
+    assert (found["state"], found["run"]["slug"]) == ("done", birch.slug)
+    assert found["error"] == "1 of 2 result files was not read to the end; `files` says why."
+    assert [file["error"] for file in found["files"]] == ["", "It broke."]
 
 
 # --- The layer that takes the bodies off ------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from inspector.layers import Message, Receive, Scope, Send
 from inspector.mcp_server import auth
 from inspector.mcp_server.auth import SCOPE_KEY, access_of_request
 from inspector.mcp_server.endpoint import McpBeside, refusal
-from inspector.ratelimit import take_turn
+from inspector.ratelimit import settle_turn, take_turn
 from runs.access import EVERYTHING, Access
 from tests.inspector.test_asgi import answer_to, parts
 
@@ -103,8 +103,19 @@ def test_the_rest_api_and_mcp_take_from_one_bucket(
 ) -> None:
     settings.AUTH_REQUIRED, settings.API_RATE = True, 2
     monkeypatch.setattr(auth, "access_of_token", {"shared": VERA}.get)
-    assert take_turn("Bearer shared", "192.0.2.71").allowed
+    turn = settle_turn("Bearer shared", "192.0.2.71", take_turn("Bearer shared", "192.0.2.71"), live=True)
+    assert turn.allowed
     assert [asked(beside, authorization="Bearer shared")[0]["status"] for _ in range(2)] == [200, 429]
+
+
+def test_made_up_tokens_are_counted_by_address_and_then_not_looked_up(
+    beside: McpBeside, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.AUTH_REQUIRED, settings.API_RATE = True, 3
+    looked_up: list[str] = []
+    monkeypatch.setattr(auth, "access_of_token", looked_up.append)
+    told = [asked(beside, authorization=f"Bearer bad{number}")[0]["status"] for number in range(5)]
+    assert (told, looked_up) == ([401, 401, 401, 429, 429], ["bad0", "bad1", "bad2"])
 
 
 def test_without_login_nobody_is_counted(beside: McpBeside, settings: Settings) -> None:
