@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import pwd
 import random
 import shutil
 import subprocess
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from tests.faults.site import (
@@ -197,9 +198,25 @@ SCENARIOS: dict[str, Scenario] = {
 def missing_for(name: str) -> str:
     """What a scenario needs and this machine lacks, or the empty text."""
     if name == "disk":
-        return "" if os.geteuid() == 0 and shutil.which("mount") else "the right to mount a file system"
+        return "" if _can_mount() else "the right to mount a file system"
     if name in {"workers-postgres", "broker", "database"}:
-        if program_of("initdb") is None:
-            return "PostgreSQL's server"
+        if program_of("initdb") is None or (os.geteuid() == 0 and not _has_user("postgres")):
+            return "PostgreSQL's server, with its user"
         return "" if shutil.which("redis-server") else "redis-server"
     return ""
+
+
+def _can_mount() -> bool:
+    if os.geteuid() != 0 or shutil.which("mount") is None:
+        return False
+    with temporary() as folder:
+        if subprocess.run(["mount", "-t", "tmpfs", "tmpfs", str(folder)], check=False, capture_output=True).returncode:
+            return False
+        subprocess.run(["umount", str(folder)], check=True)
+    return True
+
+
+def _has_user(name: str) -> bool:
+    with suppress(KeyError):
+        return bool(pwd.getpwnam(name))
+    return False
