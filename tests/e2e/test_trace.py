@@ -39,7 +39,7 @@ def test_keys_move_through_the_steps(open_page: OpenPage) -> None:
     for key, step in [("j", 5), ("k", 4), ("g", 1), ("n", 4), ("e", 5), ("p", 4), ("G", 6), ("f", 4), ("j", 5)]:
         page.keyboard.press(key)
         at_step(page, step)
-    page.wait_for_url(re.compile(r"\?step=5$"))
+    expect(page).to_have_url(re.compile(r"\?step=5$"))
 
 
 def test_keys_change_panes_and_attempts(open_page: OpenPage) -> None:
@@ -99,6 +99,7 @@ def test_no_key_acts_with_a_modifier_or_while_composing(open_page: OpenPage) -> 
         "document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'j', isComposing: true, bubbles: true}))"
     )
     at_step(page, 4)
+    expect(page).to_have_url(re.compile(r"/attempts/\d+/$"))
 
 
 def test_selecting_a_step_shows_the_state_as_of_it(open_page: OpenPage) -> None:
@@ -148,9 +149,9 @@ def test_scrubbing_replaces_the_address_and_back_returns_to_the_list(open_page: 
     for _ in range(3):
         page.keyboard.press("ArrowLeft")
     at_step(page, 1)
-    page.wait_for_url(re.compile(r"\?step=1$"))
+    expect(page).to_have_url(re.compile(r"\?step=1$"))
     page.go_back()
-    page.wait_for_url(f"**/runs/{run.slug}/")
+    expect(page).to_have_url(re.compile(f"/runs/{run.slug}/$"))
 
 
 def test_an_address_names_step_and_tab(open_page: OpenPage) -> None:

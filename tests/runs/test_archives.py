@@ -17,13 +17,12 @@ from django.core.management import call_command
 from pytest_django import Settings
 
 from runs.access import EVERYTHING
-from runs.chunking import close, split, store_claimed
-from runs.chunks import claim_next
 from runs.models import Attempt, Run, Upload, UploadState
 from runs.uploads import Wishes, accept_upload, retry_upload, stop_upload
 from tests.archives import patched, tar_of, zip_of
 from tests.factories import make_row, write_jsonl
 from tests.runs.test_uploads import COMPANION
+from tests.working import work_all
 
 pytestmark = pytest.mark.django_db
 
@@ -60,15 +59,6 @@ PACKERS: dict[str, Callable[[dict[str, bytes]], bytes]] = {
     "campaign.tar.zst": lambda files: zstandard.compress(tar_of(files)),
     "campaign.tar.xz": lambda files: lzma.compress(tar_of(files)),
 }
-
-
-def work_all() -> None:
-    while (chunk := claim_next()) is not None:
-        if chunk.number == 0:
-            split(chunk, hint=lambda: None)
-        else:
-            store_claimed(chunk)
-        close(chunk.upload_id)
 
 
 def told(upload: Upload) -> list[tuple[int, str, str]]:

@@ -21,8 +21,9 @@ from runs.uploads import Wishes, stop_upload
 from tests.archives import zip_of
 from tests.canonical import make_result
 from tests.factories import Outcome, make_row
-from tests.runs.test_archives import ingest, work_all
+from tests.runs.test_archives import ingest
 from tests.runs.test_uploads import COMPANION
+from tests.working import work_all
 
 pytestmark = pytest.mark.django_db
 

@@ -12,8 +12,6 @@ from django.core.management import call_command
 from pytest_django import Settings
 
 from runs.access import EVERYTHING
-from runs.chunking import close, split, store_claimed
-from runs.chunks import claim_next
 from runs.models import Attempt, AttemptEffect, Payload, Run, Trace, Upload, UploadState
 from runs.payloads import decompress, load_evidence, load_source, restore_row
 from runs.pushing import NewRun, create_run, push, push_upload
@@ -25,6 +23,7 @@ from tests.factories import make_row, write_jsonl
 from tests.runs.test_reported import message
 from tests.secret_rows import secret, secret_row
 from tests.stored import store, upload_of
+from tests.working import work_all
 
 pytestmark = pytest.mark.django_db
 
@@ -39,15 +38,6 @@ def everything_stored() -> str:
     for trace in Trace.objects.select_related("dictionary"):
         texts += [load_source(trace), decompress(trace.evidence)]
     return "\n".join([*parts, *(text.decode(errors="replace") for text in texts)])
-
-
-def work_all() -> None:
-    while (chunk := claim_next()) is not None:
-        if chunk.number == 0:
-            split(chunk, hint=lambda: None)
-        else:
-            store_claimed(chunk)
-        close(chunk.upload_id)
 
 
 def index() -> None:

@@ -123,14 +123,14 @@ def test_grading_again_keeps_the_words() -> None:
     assert len(search.matching(parse_query("needle"))) == 0
 
 
-@pytest.mark.skipif(connection.vendor != "sqlite", reason="FTS5 checks its own structure.")
 def test_the_index_is_sound_after_rows_went() -> None:
     run = store([saying("needle 取消"), saying("other words", repetition=1)])
     store([saying("stays")], model="cedar")
     delete_run(run)
-    with connection.cursor() as cursor:
-        cursor.execute("INSERT INTO runs_transcript(runs_transcript) VALUES ('integrity-check')")
-    assert found("stays") == [0]
+    if connection.vendor == "sqlite":  # its index keeps a structure of its own, and raises where that is broken
+        with connection.cursor() as cursor:
+            cursor.execute("INSERT INTO runs_transcript(runs_transcript) VALUES ('integrity-check')")
+    assert (found("needle"), found("stays")) == ([], [0])
 
 
 def test_the_index_of_sqlite_is_merged_late_also_once_it_was_cleared() -> None:

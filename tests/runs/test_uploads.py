@@ -26,6 +26,7 @@ from runs.models import Attempt, Chunk, Run, TaskTally, Upload
 from runs.upload_files import keep_file
 from runs.uploads import Wishes, accept_upload, answer_upload, retry_upload, stop_upload, upload_warnings
 from tests.factories import make_row, write_jsonl
+from tests.working import work_all
 
 pytestmark = pytest.mark.django_db
 
@@ -56,19 +57,6 @@ def file_of(tmp_path: Path, count: int, packed: bool = False) -> list[bytes]:
 
 either_way = pytest.mark.parametrize("packed", [pytest.param(False, id="extents"), pytest.param(True, id="files")])
 """Chunks are extents of a plain file, and files of their own of a compressed one."""
-
-
-def work_all() -> int:
-    """What a worker does, until nothing waits. Returns the number of chunks done."""
-    done = 0
-    while (chunk := claim_next()) is not None:
-        if chunk.number == 0:
-            split(chunk, hint=lambda: None)
-        else:
-            store_claimed(chunk)
-        close(chunk.upload_id)
-        done += 1
-    return done
 
 
 def numbers(upload: Upload) -> tuple[str, int, int, int, int, int]:

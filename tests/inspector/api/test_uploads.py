@@ -18,8 +18,8 @@ from tests.archives import zip_of
 from tests.factories import make_row
 from tests.inspector.api.conftest import Get
 from tests.inspector.test_asgi import run_apart
-from tests.runs.test_archives import work_all
 from tests.stored import outcomes, upload_of
+from tests.working import work_all
 
 DATA = b"".join(json.dumps(row).encode() + b"\n" for row in outcomes("desk.py:test_1", "pf"))
 DIGEST = hashlib.sha256(DATA).hexdigest()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -36,7 +35,6 @@ def test_the_recipe_has_the_three_ways() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.skipif(shutil.which("uv") is None, reason="uv is not on the path")
 def test_the_command_is_started_as_it_is_written(stored: Path) -> None:
     entry = ENTRIES[0]
     arguments = [str(PROJECT) if each == "/path/to/twentyfold" else each for each in entry["args"]]
