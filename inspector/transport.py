@@ -77,8 +77,12 @@ def _modified(path: Path) -> float:
 def _write_whole(path: Path, content: str) -> None:
     """Puts `content` at `path` in one step, on the same file system."""
     aside = path.with_name(f"{path.name}.{uuid.uuid4().hex}.tmp")
-    aside.write_text(content, encoding="utf-8")
-    aside.replace(path)
+    try:
+        aside.write_text(content, encoding="utf-8")
+        aside.replace(path)
+    except OSError:
+        aside.unlink(missing_ok=True)
+        raise
 
 
 def _read_message(path: Path) -> dict[str, Any] | None:

@@ -129,6 +129,12 @@ class Site:
     def start_worker(self) -> subprocess.Popen[bytes]:
         return self.start("-m", "celery", "-A", "inspector", "worker", "-P", "solo", "--loglevel", "ERROR")
 
+    def replace_ended(self) -> None:
+        """Starts a worker for each process that has ended, as the supervisor of `up` does."""
+        for process in [process for process in self.processes if process.poll() is not None]:
+            self.processes.remove(process)
+            self.start_worker()
+
     def start_up(self, port: int) -> subprocess.Popen[bytes]:
         return self.start("manage.py", "up", "--no-demo", "--no-browser", "--workers", "2", "--port", str(port))
 
