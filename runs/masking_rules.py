@@ -274,7 +274,8 @@ _PATH = re.compile(rb"Path: |path\\{0,15}\"(?:\s|\\[nrt]){0,8}:(?:\s|\\[nrt]){0,
 _PATH_END = re.compile(rb"\s{2}|\n|\\+[nr]|\s(?:Type|Result)\b|\s\xe2\x80\xa6|\s?\Z")
 _MOST_PATHS = 4
 """Places before a value that are tried for its path: the word stands in values, too."""
-_LAST_FIELD = re.compile(rb"[A-Za-z0-9_-]+(?=[\"'\\\])\s]*\Z)")
+_NAME_BYTES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
+_BEHIND_FIELD = b"\"'\\]) \t\n\r\f\v"
 _RESULT = re.compile(
     rb"(?:(?:Result|Golden):|(?:result|golden)\\{0,15}\"(?:\s|\\[nrt]){0,8}:)[ \t]{0,8}(?P<opening>\\{0,15}\"|')?"
 )
@@ -286,8 +287,7 @@ def _reported(text: bytes, at: int) -> Sequence[Span]:
     """
     result = _RESULT.match(text, at)
     path = None if result is None else _path_before(text, at)
-    field = None if path is None else _LAST_FIELD.search(path)
-    name = None if field is None else _whole_name(field[0])
+    name = None if path is None else _whole_name(_last_field(path))
     if result is None or name is None:
         return ()
     quote, start = result["opening"], result.end()
@@ -314,12 +314,22 @@ def _path_before(text: bytes, at: int) -> bytes | None:
     return None
 
 
+def _last_field(path: bytes) -> bytes:
+    path = path.rstrip(_BEHIND_FIELD)
+    return path[len(path.rstrip(_NAME_BYTES)) :]
+
+
 def _whole_name(field: bytes) -> re.Match[bytes] | None:
     """The name of a secret that a field's name is, or ends with: `user_password`."""
     found = [match for match in _NAME.finditer(field) if match.end() == len(field)]
     if not found or (found[0].lastgroup == "token" and _PAGES.search(field, 0, found[0].start())):
         return None
     return found[0]
+
+
+def _followed(words: tuple[bytes, ...], signs: bytes) -> tuple[bytes, ...]:
+    """Literals for words that are looked at before these signs only: `total_tokens` is in each row many times."""
+    return tuple(word + bytes([sign]) for word in words for sign in signs)
 
 
 _SAFE = rb"[A-Za-z0-9_-]"
@@ -354,6 +364,7 @@ EXACT: _Rules = (
 ANY_CASE: _Rules = (
     ((b"bearer",), _pattern(Kind.TOKEN, rb"(?i:bearer)(?:\s|%20|:){1,4}(?P<secret>(?:[A-Za-z0-9._~+/-]|\\/){16,4000}={0,2})")),  # noqa: E501
     ((b"basic",), _basic),
-    ((b"result", b"golden"), _reported),
-    ((b"passw", b"passp", b"passc", b"pwd", b"key", b"secret", b"token", b"authorization"), _named),
+    (_followed((b"result", b"golden"), b":\\\""), _reported),
+    ((b"passw", b"passp", b"passc", b"secret", b"authorization"), _named),
+    (_followed((b"pwd", b"key", b"token"), b":=!]\\\"' \t\n\r\f\v"), _named),
 )  # fmt: skip
