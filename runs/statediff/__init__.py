@@ -83,8 +83,28 @@ def compare_server(
     `listed` says what is graded on known servers: the shipped list when None, `{}` to withhold it. States that are
     not recorded have no effects.
     """
+    if listed is not None:
+        return _compare_server(server, states, listed)
+    # Repetitions that end alike have the very same objects as states: a reader gives equal ones as one.
+    place = (server, id(states.before), id(states.after), id(states.required))
+    found = _compared.get(place)
+    if found is None or found[0] != states:
+        if len(_compared) >= _MOST_COMPARED:
+            _compared.clear()
+        found = _compared[place] = states, _compare_server(server, states, shipped_rules())
+    return found[1]
+
+
+_MOST_COMPARED = 32
+_compared: dict[tuple[str, int, int, int], tuple[ServerStates, tuple[list[Effect], ServerGrading]]] = {}
+"""Server and states as objects → the same, and what was found. The states are kept, so no other has their number."""
+
+
+def _compare_server(
+    server: str, states: ServerStates, listed: Mapping[str, Rules]
+) -> tuple[list[Effect], ServerGrading]:
     before, after, required = _texts(states.before, states.after, states.required)
-    decision = decide(server, states, after, required, shipped_rules() if listed is None else listed)
+    decision = decide(server, states, after, required, listed)
     positional = None if states.diff is None else len(states.diff)
     if not states.recorded:
         return [], ServerGrading(server=server, grading=decision.grading, positional=positional)

@@ -4,6 +4,7 @@ import hashlib
 import json
 from typing import Any
 
+import msgspec
 import pytest
 from msgspec import UNSET, Raw
 
@@ -278,6 +279,21 @@ def test_hashes_and_differences_that_contradict_each_other_are_said() -> None:
     assert compare_server("s", states(one, one, other, after_hash="x", required_hash="y"))[1].disagrees is False
     assert compare_server("s", states(one, one, one, after_hash="x", required_hash="y"))[1].disagrees is True
     assert compare_server("s", states(one, one, one, after_hash="x", required_hash="x"))[1].disagrees is False
+
+
+def test_the_same_states_are_compared_once_and_what_else_was_recorded_is_heeded() -> None:
+    one, other = state(t=[{"id": "1", "a": 1}]), state(t=[{"id": "1", "a": 2}])
+    recorded = ServerStates(before=one, after=other, required=one)
+    effects, how = compare_server("s", recorded)
+    assert compare_server("s", ServerStates(before=one, after=other, required=one)) == (effects, how)
+    equal = msgspec.structs.replace(recorded, after_hash="x", required_hash="x")
+    unnamed = msgspec.structs.replace(recorded, diff=[])
+    kinds = [compare_server("s", one)[0][0].kind for one in (recorded, equal, unnamed, recorded)]
+    assert kinds == [EffectKind.EXTRA, EffectKind.UNGRADED, EffectKind.UNGRADED, EffectKind.EXTRA]
+    assert compare_server("s", recorded, listed={}) == (effects, how)
+    for number in range(100):  # more than are kept
+        compare_server("s", ServerStates(before=one, after=state(t=[{"id": "1", "a": number}]), required=one))
+    assert compare_server("s", recorded) == (effects, how)
 
 
 def test_the_hash_of_a_state_is_the_harness_s_own() -> None:
