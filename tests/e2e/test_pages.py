@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -264,6 +265,15 @@ def test_the_theme_is_kept(open_page: OpenPage) -> None:
     page.goto("/")
     assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "dark"
     expect(page.locator("[data-theme-toggle]")).to_have_attribute("aria-label", "Theme: dark")
+
+
+def test_on_a_phone_all_entries_of_the_top_bar_are_in_sight(open_page: OpenPage) -> None:
+    page = open_page("/uploads/", width=360, height=800)
+    entries = page.get_by_role("navigation", name="Main").get_by_role("link")
+    places = [box for box in (entry.bounding_box() for entry in entries.all()) if box is not None]
+    assert len(places) == 6
+    assert all(place["x"] >= 0 and place["x"] + place["width"] <= 360 for place in places), places
+    assert all(one["x"] + one["width"] < other["x"] for one, other in pairwise(places)), places
 
 
 def test_no_page_is_wider_than_its_window_and_axe_finds_nothing_serious(
