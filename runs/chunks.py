@@ -58,9 +58,9 @@ def claim_next() -> Chunk | None:
 def succeed(place: str) -> int:
     """Takes a place that one process has after another, and gives back what the dead ones before had claimed.
 
-    Call it before the first claim. `place` has at most 15 characters, none of them a full stop, and is no other's: not
-    of another supervisor, nor of this one started again, whose predecessors may still be at work. Tries still count, so
-    a chunk that ends its worker each time is set aside in the end. Returns how many chunks were given back.
+    Call it before the first claim. `place` has at most 15 characters, none of them a full stop, and is no other's at
+    this time. One that is still about to end loses its claim, and what it stores then is not kept. Tries still count,
+    so a chunk that ends its worker each time is set aside in the end. Returns how many chunks were given back.
     """
     global _place
     _place = place

@@ -47,7 +47,8 @@ def serve(listening: int) -> None:
 def work(number: int, place: str) -> None:
     """A Celery worker that does one thing at a time. A killed one dies whole, and `up` starts it again.
 
-    Only then, so whatever was claimed in its `place` before is nobody's any more.
+    Whatever was claimed in its `place` before is nobody's any more, or of one that ends together with an `up` that
+    died: what that one still stores after its claim was given back is not kept.
     """
     from celery.signals import worker_ready  # noqa: PLC0415  # as above
 

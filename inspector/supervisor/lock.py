@@ -5,6 +5,8 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
+import secrets
 from pathlib import Path
 from types import TracebackType
 from typing import IO
@@ -39,6 +41,16 @@ class FolderLock:
         self._file.truncate()
         json.dump({"pid": os.getpid(), "address": address}, self._file)
         self._file.flush()
+
+    def place(self) -> str:
+        """The name of this folder's workers, made once: the next `up` finds what those of the last one had claimed."""
+        path = self._path.with_name("place")
+        known = path.read_text(encoding="ascii", errors="replace") if path.exists() else ""
+        if re.fullmatch("[0-9a-f]{8}", known):
+            return known
+        made = secrets.token_hex(4)
+        path.write_text(made, encoding="ascii")
+        return made
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

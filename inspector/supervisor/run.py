@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.client
 import os
-import secrets
 import select
 import signal
 import socket
@@ -35,14 +34,16 @@ class Supervisor:
         self,
         listening: socket.socket,
         workers: int,
+        place: str,
         logs: Path,
         environment: Mapping[str, str],
         say: Callable[[str], None],
         first: Sequence[str] = (),
         inbox: bool = False,
     ) -> None:
-        """`first`: arguments for Python of a job that should be done before the first page is shown. `inbox`: whether
-        a folder is followed."""
+        """`place`: a name that only the workers of this data folder have. `first`: arguments for Python of a job that
+        should be done before the first page is shown. `inbox`: whether a folder is followed.
+        """
         self._listening = listening
         self._say = say
         fd = listening.fileno()
@@ -50,8 +51,8 @@ class Supervisor:
         self._workers = [
             Process(
                 f"Worker {number}",
-                # The second argument is the place that it has, and after it each that is started when it died.
-                (*CHILD, "worker", str(number), secrets.token_hex(6)),
+                # The last argument is the place that it has, and after it each that is started when it died.
+                (*CHILD, "worker", str(number), f"{place}-{number}"),
                 logs / f"worker-{number}.log",
                 environment,
             )

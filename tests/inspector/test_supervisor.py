@@ -86,7 +86,9 @@ def test_a_web_server_that_keeps_dying_ends_it_all(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr("inspector.supervisor.process.FIRST_PAUSE", 0.001)
     said: list[str] = []
     with listen("127.0.0.1", None) as listening:
-        status = run.Supervisor(listening, 1, tmp_path, dict(os.environ), said.append).run(lambda: said.append("ready"))
+        status = run.Supervisor(listening, 1, "here", tmp_path, dict(os.environ), said.append).run(
+            lambda: said.append("ready")
+        )
     ended = f"The web server ended unexpectedly (exit status 1). It is started again; its log is {tmp_path}/web.log."
     assert (status, said) == (
         1,
@@ -112,9 +114,46 @@ def test_the_first_job_is_told_of_and_the_page_does_not_wait_for_it_for_ever(
 
     code = ("-c", "import time; time.sleep(1); raise SystemExit(5)")
     with listen("127.0.0.1", None) as listening:
-        supervisor = run.Supervisor(listening, 1, tmp_path, dict(os.environ), events.append, code)
+        supervisor = run.Supervisor(listening, 1, "here", tmp_path, dict(os.environ), events.append, code)
         status = supervisor.run(lambda: events.append(f"ready, {supervisor.first_job_runs}"), done)
     assert (status, events) == (0, ["ready, True", "first 5"])
+
+
+def test_the_workers_of_a_folder_have_the_same_places_each_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = tmp_path / "started"
+    code = f"import sys; open({str(started)!r}, 'a').write(' '.join(sys.argv[1:]) + chr(10)); sys.stdin.read()"
+    monkeypatch.setattr(run, "CHILD", ("-c", code))
+    monkeypatch.setattr(run.Supervisor, "_answers", lambda self: True)
+
+    def end_when_all_run() -> None:
+        while not started.exists() or len(started.read_text().splitlines()) < 3:
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    seen = []
+    for _ in range(2):
+        with FolderLock(tmp_path) as lock, listen("127.0.0.1", None) as listening:
+            place = lock.place()
+            run.Supervisor(listening, 2, place, tmp_path, dict(os.environ), print).run(end_when_all_run)
+        seen.append(sorted(line for line in started.read_text().splitlines() if line.startswith("worker")))
+        started.unlink()
+    assert seen == [[f"worker 1 {place}-1", f"worker 2 {place}-2"]] * 2
+
+
+def test_a_folder_s_place_is_its_own_and_made_anew_where_it_cannot_be_read(tmp_path: Path) -> None:
+    places = []
+    for folder, damage in (("one", None), ("one", None), ("two", None), ("one", b"\xff"), ("one", None)):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        if damage is not None:
+            (tmp_path / folder / "place").write_bytes(damage)
+        with FolderLock(tmp_path / folder) as lock:
+            places.append(lock.place())
+    assert places[0] == places[1]
+    assert places[3] == places[4]
+    assert len(set(places)) == 3
+    assert all(len(f"{place}-1000") <= 15 and "." not in place for place in places)
 
 
 def test_an_address_on_this_machine() -> None:

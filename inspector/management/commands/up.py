@@ -72,6 +72,7 @@ class Command(BaseCommand):
         supervisor = Supervisor(
             listening,
             options["workers"],
+            lock.place(),
             settings.LOGS_DIR,
             child_environment(settings.BASE_DIR, settings.TEMP_DIR, [*settings.ALLOWED_HOSTS, *names]),
             self._say,
