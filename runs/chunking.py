@@ -223,7 +223,7 @@ def close(upload_id: int) -> bool:
             finish(
                 upload,
                 UploadState.STOPPED,
-                f"Part {failed.number} of the file could not be stored in {MOST_TRIES} tries. The last error: "
-                f"{failed.error} The rest is stored. Try again, or read the worker's log in the data folder.",
+                f"Part {failed.number} of the file could not be stored in {MOST_TRIES} tries. {failed.error} The rest "
+                "is stored. Try again, or read the worker's log in the data folder.",
             )
     return True

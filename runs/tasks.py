@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 from collections.abc import Callable
 from threading import Event
@@ -79,5 +80,14 @@ def do_chunk(chunk: Chunk, hint: Callable[[], Any] | None = None) -> None:
             store_claimed(chunk)
     except (OSError, DatabaseError) as error:
         logger.exception("Part %s of upload %s could not be stored.", chunk.number, chunk.upload_id)
-        give_back(chunk, f"{type(error).__name__}: {error}")
+        give_back(chunk, _said(error))
     close(chunk.upload_id)
+
+
+def _said(error: Exception) -> str:
+    """What the disk or the database would not do, in sentences."""
+    text = str(error).strip().rstrip(".")
+    full = getattr(error, "errno", None) in {errno.ENOSPC, errno.EDQUOT}
+    if full or "disk is full" in text or "No space left" in text:
+        return f"The disk is full: make space first ({text})."
+    return f"The last error: {type(error).__name__}: {text}."

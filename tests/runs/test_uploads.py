@@ -12,17 +12,18 @@ from pathlib import Path
 import pytest
 import zstandard
 from django.core.management import call_command
-from django.db import connection
+from django.db import OperationalError, connection
 from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
-from runs import chunking, chunks, ingest
+from runs import chunking, chunks, ingest, tasks
 from runs.access import EVERYTHING
 from runs.chunking import close, split, store_claimed
 from runs.chunks import MOST_TRIES, anything_waits, claim_next, renew, set_exhausted_aside, succeed
 from runs.editing import delete_run
 from runs.errors import IngestError
 from runs.models import Attempt, Chunk, Run, TaskTally, Upload
+from runs.tasks import do_chunk
 from runs.upload_files import keep_file
 from runs.uploads import Wishes, accept_upload, answer_upload, retry_upload, stop_upload, upload_warnings
 from tests.factories import make_row, write_jsonl
@@ -239,6 +240,43 @@ def test_a_chunk_that_ends_each_successor_is_set_aside_too(tmp_path: Path) -> No
     assert given_back == [0, *[1] * MOST_TRIES]
     set_exhausted_aside()
     assert [(chunk.number, chunk.state) for chunk in upload.chunks.all()] == [(0, "failed")]
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), "The disk is full: make space first ([Errno 28] No space"),
+        (
+            OperationalError("database or disk is full"),
+            "The disk is full: make space first (database or disk is full).",
+        ),
+        (OperationalError("disk I/O error"), "The last error: OperationalError: disk I/O error."),
+    ],
+)
+def test_what_the_disk_would_not_take_is_said_and_the_rest_is_stored(
+    error: Exception, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    upload = accept_upload("desk.birch-2.jsonl", file_of(tmp_path, 10), companion=COMPANION, access=EVERYTHING)
+    store = tasks.store_claimed
+
+    def fails(chunk: Chunk) -> object:
+        if chunk.number == 2:
+            raise error
+        return store(chunk)
+
+    def work() -> None:
+        while (chunk := claim_next()) is not None:
+            do_chunk(chunk, hint=lambda: None)
+
+    monkeypatch.setattr(tasks, "store_claimed", fails)
+    work()
+    assert numbers(upload)[:3] == ("stopped", 6, 6)
+    assert upload.error.startswith(f"Part 2 of the file could not be stored in {MOST_TRIES} tries. {said}")
+    assert upload.error.endswith(" The rest is stored. Try again, or read the worker's log in the data folder.")
+    monkeypatch.setattr(tasks, "store_claimed", store)
+    retry_upload(upload)
+    work()
+    assert numbers(upload) == ("done", 10, 10, 4, 3, 3)
 
 
 def test_chunks_in_any_order_give_what_one_pass_gives(tmp_path: Path) -> None:
