@@ -11,10 +11,9 @@ import random
 import signal
 import sys
 import time
-from pathlib import Path
 
 from tests.faults.scenarios import SCENARIOS, missing_for
-from tests.faults.site import Numbers, given_files, numbers_of, temporary
+from tests.faults.site import Given, Numbers, temporary
 
 
 def main() -> int:
@@ -26,14 +25,14 @@ def main() -> int:
     # Told to end, it ends what it started.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with temporary() as folder:
-        given = given_files(folder)
-        expected = numbers_of(given)
-        _say(f"{len(expected['attempts']):,} attempts in {len(given)} files")
+        given = Given(folder)
+        expected = given.numbers()
+        _say(f"{len(expected['attempts']):,} attempts in {len(given.files)} files")
         wrong = sum(_rounds(name, options.rounds, options.seed, given, expected) for name in options.only)
     return 1 if wrong else 0
 
 
-def _rounds(name: str, rounds: int, seed: int, given: list[Path], expected: Numbers) -> int:
+def _rounds(name: str, rounds: int, seed: int, given: Given, expected: Numbers) -> int:
     """Returns how many rounds went wrong."""
     if missing := missing_for(name):
         _say(f"{name}: not run, {missing} is missing here.")

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from tests.faults.site import (
     Cluster,
+    Given,
     Numbers,
     Redis,
     Site,
@@ -27,14 +28,14 @@ from tests.faults.site import (
 
 __all__ = ["SCENARIOS", "Scenario", "missing_for"]
 
-Scenario = Callable[[list[Path], Numbers, random.Random], int]
-_MOST_FAULTS = 6
+Scenario = Callable[[Given, Numbers, random.Random], int]
+_MOST_FAULTS = 4
 _PATIENCE = 900
 """Seconds. A loaded machine is no fault."""
 
 
 def _disturbed(site: Site, disturb: Callable[[], object], chance: random.Random, expected: Numbers) -> int:
-    """Disturbs until everything is stored, at most six times, and compares. Returns how often."""
+    """Disturbs until everything is stored, at most four times, and compares. Returns how often."""
     faults = 0
     end = time.monotonic() + _PATIENCE
     while not site.is_done():
@@ -54,8 +55,7 @@ def _compare(found: Numbers, expected: Numbers) -> None:
         assert found[name] == expected[name], f"{name} differ"
 
 
-def _with_workers(site: Site, bundles: list[Path], chance: random.Random, expected: Numbers) -> int:
-    site.accept(bundles)
+def _with_workers(site: Site, chance: random.Random, expected: Numbers) -> int:
     workers = [site.start_worker() for _ in range(2)]
 
     def kill() -> None:
@@ -66,48 +66,45 @@ def _with_workers(site: Site, bundles: list[Path], chance: random.Random, expect
     return _disturbed(site, kill, chance, expected)
 
 
-def workers(bundles: list[Path], expected: Numbers, chance: random.Random) -> int:
+def workers(given: Given, expected: Numbers, chance: random.Random) -> int:
     """kill -9 of workers; SQLite and the embedded broker."""
     with ExitStack() as stack:
-        site = Site(stack.enter_context(temporary()))
+        site = given.on_sqlite(stack.enter_context(temporary()))
         stack.callback(site.end)
-        return _with_workers(site, bundles, chance, expected)
+        return _with_workers(site, chance, expected)
 
 
-def workers_postgres(bundles: list[Path], expected: Numbers, chance: random.Random) -> int:
+def workers_postgres(given: Given, expected: Numbers, chance: random.Random) -> int:
     """kill -9 of workers; PostgreSQL and Redis."""
     with ExitStack() as stack:
-        site, _, _ = _services(stack)
-        return _with_workers(site, bundles, chance, expected)
+        site, _, _ = _services(stack, given)
+        return _with_workers(site, chance, expected)
 
 
-def _services(stack: ExitStack) -> tuple[Site, Cluster, Redis]:
+def _services(stack: ExitStack, given: Given) -> tuple[Site, Cluster, Redis]:
     folder = stack.enter_context(temporary())
-    cluster = Cluster(folder / "postgres")
+    site, cluster = given.on_postgres(folder)
     stack.callback(cluster.end)
     redis = Redis(folder)
     stack.callback(redis.end)
-    site = Site(folder / "data", DATABASE_URL=cluster.url, CELERY_BROKER_URL=redis.url)
-    site.folder.mkdir()
+    site.environment["CELERY_BROKER_URL"] = redis.url
     stack.callback(site.end)
     return site, cluster, redis
 
 
-def broker(bundles: list[Path], expected: Numbers, chance: random.Random) -> int:
+def broker(given: Given, expected: Numbers, chance: random.Random) -> int:
     """Redis is killed and comes back without its messages."""
     with ExitStack() as stack:
-        site, _, redis = _services(stack)
-        site.accept(bundles)
+        site, _, redis = _services(stack, given)
         for _ in range(2):
             site.start_worker()
         return _disturbed(site, redis.restart, chance, expected)
 
 
-def database(bundles: list[Path], expected: Numbers, chance: random.Random) -> int:
+def database(given: Given, expected: Numbers, chance: random.Random) -> int:
     """PostgreSQL is restarted at once, as after a crash. A worker that ends by that is started again, as `up` does."""
     with ExitStack() as stack:
-        site, cluster, _ = _services(stack)
-        site.accept(bundles)
+        site, cluster, _ = _services(stack, given)
         for _ in range(2):
             site.start_worker()
 
@@ -118,12 +115,11 @@ def database(bundles: list[Path], expected: Numbers, chance: random.Random) -> i
         return _disturbed(site, restart, chance, expected)
 
 
-def web(bundles: list[Path], expected: Numbers, chance: random.Random) -> int:
+def web(given: Given, expected: Numbers, chance: random.Random) -> int:
     """kill -9 of the web process, of a worker, or of `up` itself, which is then started again."""
     with ExitStack() as stack:
-        site = Site(stack.enter_context(temporary()))
+        site = given.on_sqlite(stack.enter_context(temporary()))
         stack.callback(site.end)
-        site.accept(bundles)
         port = free_port()
         running = [site.start_up(port)]
 
@@ -141,7 +137,7 @@ def web(bundles: list[Path], expected: Numbers, chance: random.Random) -> int:
         return faults
 
 
-def disk(bundles: list[Path], expected: Numbers, chance: random.Random) -> int:
+def disk(given: Given, expected: Numbers, chance: random.Random) -> int:
     """A small file system fills up. Work stops or goes on by itself once there is space, and nothing is damaged.
 
     A worker that cannot even start on a full disk is started again, as `up` does.
@@ -152,9 +148,8 @@ def disk(bundles: list[Path], expected: Numbers, chance: random.Random) -> int:
         small.mkdir()
         subprocess.run(["mount", "-t", "tmpfs", "-o", "size=96m", "tmpfs", str(small)], check=True)
         stack.callback(subprocess.run, ["umount", str(small)], check=False)
-        site = Site(small)
+        site = given.on_sqlite(small)
         stack.callback(site.end)
-        site.accept(bundles)
         filler = small / "filler"
         _fill(filler, chance.randrange(0, 6) * 256 * 1024)
         for _ in range(2):

@@ -27,7 +27,7 @@ import psycopg
 from runs.bundles import open_bundle
 from runs.demo import bundles
 
-__all__ = ["LEASE", "Cluster", "Numbers", "Redis", "Site", "given_files", "numbers_of", "program_of", "until"]
+__all__ = ["LEASE", "Cluster", "Given", "Numbers", "Redis", "Site", "program_of", "until"]
 
 ROOT = Path(__file__).resolve().parents[2]
 _REAL = ROOT.parent / "shared" / "bundles" / "retail-20x" / "retail-20x.cedar-8b.jsonl.zst"
@@ -86,9 +86,9 @@ class Site:
             raise RuntimeError(done.stderr.strip().splitlines()[-1])
         return done.stdout
 
-    def accept(self, bundles: list[Path]) -> None:
+    def accept(self, files: list[Path]) -> None:
         """Makes the database, and takes in files as the page does; each is a model of its own."""
-        names = [str(path) for path in bundles]
+        names = [str(path) for path in files]
         self.django(
             "from pathlib import Path\nfrom django.core.management import call_command\n"
             "from runs.access import EVERYTHING\nfrom runs.upload_files import blocks_of\n"
@@ -127,7 +127,7 @@ class Site:
         return process
 
     def start_worker(self) -> subprocess.Popen[bytes]:
-        return self.start("-m", "celery", "-A", "inspector", "worker", "-P", "solo", "--loglevel", "ERROR")
+        return self.start("-m", "tests.faults.worker")
 
     def replace_ended(self) -> None:
         """Starts a worker for each process that has ended, as the supervisor of `up` does."""
@@ -203,7 +203,8 @@ class Redis:
 class Cluster:
     """A PostgreSQL cluster of its own. Where this is run by root, it belongs to the user `postgres`."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, like: Path | None = None) -> None:
+        """`like`: the folder of another one, which was ended in peace, to begin as its copy."""
         self.folder = folder
         self.port = free_port()
         self.url = f"postgres://postgres@127.0.0.1:{self.port}/postgres"
@@ -211,7 +212,10 @@ class Cluster:
         folder.mkdir()
         if self.user:
             shutil.chown(folder, self.user)
-        self._run("initdb", "-D", str(folder / "data"), "-U", "postgres", "-A", "trust", "--no-sync")
+        if like is None:
+            self._run("initdb", "-D", str(folder / "data"), "-U", "postgres", "-A", "trust", "--no-sync")
+        else:
+            _copy(like / "data", folder / "data")
         self._control("start")
 
     def _control(self, *words: str) -> None:
@@ -230,8 +234,8 @@ class Cluster:
         """As after a crash: nobody is waited for."""
         self._control("restart", "-m", "immediate")
 
-    def end(self) -> None:
-        self._control("stop", "-m", "immediate")
+    def end(self, how: str = "immediate") -> None:
+        self._control("stop", "-m", how)
 
 
 def program_of(name: str) -> str | None:
@@ -271,27 +275,57 @@ def until(true: Any, what: str, patience: float = PATIENCE, *, every: float = 0.
         time.sleep(every)
 
 
-def given_files(folder: Path) -> list[Path]:
-    """What is stored while things break: the reference data's own rows with states where they lie beside the project,
-    and the demo's, of which one is written to `folder` without compression.
+class Given:
+    """The files that are stored while things break, taken in once for each database; a round begins with a copy.
+
+    They are the reference data's own rows with states, where these lie beside the project, and the demo's, of which one
+    is not compressed.
     """
-    first, *others = [bundle.path for bundle in bundles()]
-    plain = folder / first.stem
-    with first.open("rb") as packed, plain.open("wb") as file:
-        shutil.copyfileobj(open_bundle(packed), file)
-    return [*([_REAL] if _REAL.is_file() else []), plain, *others]
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        first, *others = [bundle.path for bundle in bundles()]
+        plain = folder / first.stem
+        with first.open("rb") as packed, plain.open("wb") as file:
+            shutil.copyfileobj(open_bundle(packed), file)
+        self.files = [*([_REAL] if _REAL.is_file() else []), plain, *others]
+
+    def on_sqlite(self, folder: Path) -> Site:
+        """A site in `folder`, which is there."""
+        taken_in = self._folder / "sqlite"
+        if not taken_in.exists():
+            taken_in.mkdir()
+            Site(taken_in).accept(self.files)
+        for path in taken_in.iterdir():
+            _copy(path, folder / path.name)
+        return Site(folder)
+
+    def on_postgres(self, folder: Path) -> tuple[Site, Cluster]:
+        """A site in `folder`, for which there is no broker yet, and its cluster, which runs."""
+        taken_in = self._folder / "taken-in"
+        if not taken_in.exists():
+            taken_in.mkdir()
+            first = Cluster(self._folder / "postgres")
+            Site(taken_in, DATABASE_URL=first.url).accept(self.files)
+            first.end("fast")
+        cluster = Cluster(folder / "postgres", like=self._folder / "postgres")
+        _copy(taken_in, folder / "data")
+        return Site(folder / "data", DATABASE_URL=cluster.url), cluster
+
+    def numbers(self) -> Numbers:
+        """What an ingest gives that nothing disturbs."""
+        with temporary() as folder:
+            site = self.on_sqlite(folder)
+            site.django(
+                "from runs.chunks import claim_next\nfrom runs.tasks import do_chunk\n"
+                "while (chunk := claim_next()) is not None:\n    do_chunk(chunk, hint=lambda: None)\n"
+            )
+            return site.numbers()
 
 
-def numbers_of(bundles: list[Path]) -> Numbers:
-    """What an ingest gives that nothing disturbs."""
-    with temporary() as folder:
-        site = Site(folder)
-        site.accept(bundles)
-        site.django(
-            "from runs.chunks import claim_next\nfrom runs.tasks import do_chunk\n"
-            "while (chunk := claim_next()) is not None:\n    do_chunk(chunk, hint=lambda: None)\n"
-        )
-        return site.numbers()
+def _copy(source: Path, target: Path) -> None:
+    """With owners and rights, which PostgreSQL looks at."""
+    subprocess.run(["cp", "-a", str(source), str(target)], check=True)
 
 
 @contextmanager

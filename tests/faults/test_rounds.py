@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 import random
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
 
 from tests.faults.scenarios import SCENARIOS, missing_for
-from tests.faults.site import Numbers, given_files, numbers_of
+from tests.faults.site import Given, Numbers, temporary
 
 pytestmark = pytest.mark.faults
 
@@ -20,19 +20,20 @@ ROUNDS = int(os.environ.get("TWENTYFOLD_FAULT_ROUNDS", "5"))
 
 
 @pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    return given_files(tmp_path_factory.mktemp("bundles"))
+def given() -> Iterator[Given]:
+    with temporary() as folder:
+        yield Given(folder)
 
 
 @pytest.fixture(scope="module")
-def expected(files: list[Path]) -> Numbers:
-    return numbers_of(files)
+def expected(given: Given) -> Numbers:
+    return given.numbers()
 
 
 @pytest.mark.parametrize("number", range(ROUNDS))
 @pytest.mark.parametrize("name", list(SCENARIOS))
-def test_what_is_disturbed_ends_as_what_is_not(name: str, number: int, files: list[Path], expected: Numbers) -> None:
+def test_what_is_disturbed_ends_as_what_is_not(name: str, number: int, given: Given, expected: Numbers) -> None:
     if missing := missing_for(name):
         pytest.skip(f"{missing} is missing here.")
     assert expected["attempts"]
-    SCENARIOS[name](files, expected, random.Random(f"20/{name}/{number}"))
+    SCENARIOS[name](given, expected, random.Random(f"20/{name}/{number}"))
