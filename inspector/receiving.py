@@ -12,6 +12,7 @@ import fcntl
 import re
 import time
 from collections.abc import Iterable, MutableMapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -19,6 +20,7 @@ import msgspec
 from django.conf import settings
 
 from inspector.layers import Application, Message, Receive, Scope, Send, pass_over
+from runs.errors import DiskFull, is_full_disk
 
 __all__ = ["STATE", "Receiver", "Refused", "Wanted", "append", "offset_of", "part_path", "sweep_parts", "wanted_of"]
 
@@ -79,19 +81,23 @@ def part_path(sha256: str, owner: int | None) -> Path:
 
 
 def offset_of(path: Path) -> int:
-    return path.stat().st_size if path.exists() else 0
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
 
 
 def sweep_parts() -> None:
     """Removes what was begun and not gone on with for a week."""
     for path in settings.UPLOADS_DIR.glob("sent-*.part"):
-        if time.time() - path.stat().st_mtime > _OLD:
-            path.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):  # another request has just taken it up
+            if time.time() - path.stat().st_mtime > _OLD:
+                path.unlink()
 
 
 def open_part(path: Path, wanted: Wanted) -> BinaryIO:
     """The file at the place where the body belongs. Raises `Refused` 409 where that is another, or it is in use."""
-    file = path.open("ab")
+    file = path.open("ab", buffering=0)
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -120,7 +126,15 @@ def _write(file: BinaryIO, block: bytes) -> None:
     if file.tell() + len(block) > settings.UPLOAD_LIMIT:
         file.truncate(0)
         raise Refused(413, "The file is larger than this server takes (TWENTYFOLD_UPLOAD_LIMIT). Nothing was kept.", 0)
-    file.write(block)
+    rest = memoryview(block)
+    try:
+        while rest:
+            rest = rest[file.write(rest) :]
+    except OSError as error:
+        if not is_full_disk(error):
+            raise
+        file.truncate(0)  # what came would keep the disk full
+        raise Refused(507, str(DiskFull()), 0) from error
 
 
 class Receiver:
@@ -172,7 +186,8 @@ async def _receive_file(scope: Scope, receive: Receive, state: MutableMapping[st
         while True:
             message = await receive()
             if message["type"] == "http.disconnect":
-                await asyncio.to_thread(file.write, bytes(waiting))
+                with suppress(Refused):  # nobody is there to hear it
+                    await asyncio.to_thread(_write, file, bytes(waiting))
                 return False
             waiting += message.get("body", b"")
             more = bool(message.get("more_body"))

@@ -7,11 +7,14 @@
     ├── BadRecord             one line cannot be stored; the others can
     ├── BackupError           a backup cannot be made, or is not whole, or would go over what is there
     └── IngestError           the answer to "into which run?" is missing or contradicts what is stored
+        └── DiskFull          there is no room for the file
 
 A message is a full sentence: what was wrong, where (file, line, field), what to do.
 """
 
 from __future__ import annotations
+
+import errno
 
 
 class RunsError(Exception):
@@ -43,5 +46,21 @@ class IngestError(RunsError):
     """The target run is not clear: a model's name is missing, or the named run belongs to another benchmark."""
 
 
+class DiskFull(IngestError):
+    """The disk has no room for a file. Nothing of it stays."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The disk of the data folder is full, so the file could not be kept. Make space and send it again."
+        )
+
+
 class BackupError(RunsError):
     """A backup cannot be made, is not whole or not of this product, or would go over what is stored."""
+
+
+def is_full_disk(error: BaseException) -> bool:
+    """Whether an error of the system or of a database says that a disk is full."""
+    if getattr(error, "errno", None) in {errno.ENOSPC, errno.EDQUOT}:
+        return True
+    return any(sign in str(error) for sign in ("disk is full", "No space left on device"))

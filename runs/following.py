@@ -19,7 +19,7 @@ from runs.access import EVERYTHING
 from runs.bundles import detect, open_bundle, reader_named
 from runs.bundles.base import Reader
 from runs.bundles.opening import HEAD_BYTES, is_compressed
-from runs.bundles.run_metadata import companion_name, suggest_model
+from runs.bundles.run_metadata import read_beside, suggest_model
 from runs.bundles.tailing import Piece, Place, Tail
 from runs.errors import UnsupportedBundle
 from runs.ingest import Row, chunked, finish, store_rows
@@ -197,8 +197,7 @@ class Follower:
         self._active = False
 
     def _companion(self) -> bytes | None:
-        beside = self.path.with_name(companion_name(self.path.name))
-        return beside.read_bytes() if beside.is_file() and not beside.is_symlink() else None
+        return read_beside(self.path, links=False)
 
     def _take_metadata(self, upload: Upload) -> None:
         """The harness writes the run metadata at its end: what was inferred from the file's name is told by it now."""

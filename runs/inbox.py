@@ -11,12 +11,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
-from django.conf import settings
 
 from runs.access import EVERYTHING
 from runs.bundles.archives import is_junk
 from runs.bundles.opening import archive_kind, is_compressed
-from runs.bundles.run_metadata import COMPANION_END, companion_name
+from runs.bundles.run_metadata import COMPANION_END, read_beside
 from runs.errors import RunsError
 from runs.following import Follower
 from runs.models import Upload, UploadState
@@ -121,7 +120,9 @@ class Inbox:
             kept = hash_stream(stream)
             if Upload.objects.filter(sha256=kept.sha256).exclude(state=UploadState.FAILED).exists():
                 return 0  # taken in before this process began
-            upload = accept_upload(path.name, blocks_of(stream), companion=_companion(path), access=EVERYTHING)
+            upload = accept_upload(
+                path.name, blocks_of(stream), companion=read_beside(path, links=False), access=EVERYTHING
+            )
         if upload.state == UploadState.WAITING:
             self._hint()
         return 1
@@ -139,11 +140,3 @@ def _is_packed(path: Path) -> bool:
     with path.open("rb") as file:
         head = file.read(512)
     return is_compressed(head) or bool(archive_kind(head))
-
-
-def _companion(path: Path) -> bytes | None:
-    beside = path.with_name(companion_name(path.name))
-    if not beside.is_file() or beside.is_symlink() or beside.stat().st_size > settings.UPLOAD_LIMIT:
-        return None
-    with beside.open("rb") as file:
-        return file.read((2 << 20) + 1)

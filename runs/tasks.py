@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import logging
 from collections.abc import Callable
 from threading import Event
@@ -16,6 +15,7 @@ from django.utils import timezone
 from runs import search
 from runs.chunking import close, split, store_claimed
 from runs.chunks import anything_waits, claim_next, give_back, set_exhausted_aside, succeed
+from runs.errors import is_full_disk
 from runs.failure_facts import anything_to_keep, keep_some
 from runs.models import Chunk, Upload, UploadState
 
@@ -87,7 +87,6 @@ def do_chunk(chunk: Chunk, hint: Callable[[], Any] | None = None) -> None:
 def _said(error: Exception) -> str:
     """What the disk or the database would not do, in sentences."""
     text = str(error).strip().rstrip(".")
-    full = getattr(error, "errno", None) in {errno.ENOSPC, errno.EDQUOT}
-    if full or "disk is full" in text or "No space left" in text:
+    if is_full_disk(error):
         return f"The disk is full: make space first ({text})."
     return f"The last error: {type(error).__name__}: {text}."

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import errno
 import hashlib
+import shutil
 import uuid
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,15 +14,16 @@ from django.conf import settings
 
 from runs.bundles.limits import Limits
 from runs.bundles.opening import archive_kind, open_stream
-from runs.errors import IngestError, UnsupportedBundle
+from runs.errors import DiskFull, IngestError, UnsupportedBundle, is_full_disk
 from runs.models import Upload
 
 __all__ = [
-    "KeptFile", "blocks_of", "chunk_folder", "forget_chunks", "forget_files", "hash_stream", "keep_file", "kind_of",
-    "limits", "open_upload",
+    "KeptFile", "blocks_of", "chunk_folder", "forget_chunks", "forget_files", "has_room", "hash_stream", "keep_file",
+    "kind_of", "limits", "open_upload",
 ]  # fmt: skip
 
 _BLOCK = 1 << 20
+_LEAST_ROOM = 4 << 20
 
 
 class KeptFile(msgspec.Struct, frozen=True):
@@ -55,12 +56,15 @@ def keep_file(blocks: Iterable[bytes]) -> KeptFile:
         partial.rename(settings.UPLOADS_DIR / name)
     except BaseException as error:
         partial.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}:
-            raise IngestError(
-                "The disk of the data folder is full, so the file could not be kept. Make space and send it again."
-            ) from error
+        if is_full_disk(error):
+            raise DiskFull from error
         raise
     return KeptFile(name, digest.hexdigest(), size)
+
+
+def has_room() -> bool:
+    """Whether the disk of the data folder takes anything more to speak of."""
+    return shutil.disk_usage(settings.DATA_DIR).free >= _LEAST_ROOM
 
 
 def hash_stream(stream: BinaryIO) -> KeptFile:

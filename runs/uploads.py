@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 import msgspec
 from django.conf import settings
-from django.db import transaction
+from django.db import DatabaseError, transaction
 from django.utils import timezone
 
 from runs.access import Access
@@ -18,7 +18,7 @@ from runs.bundles import ARCHIVE, read_rows
 from runs.bundles.base import RawRecord
 from runs.bundles.run_metadata import read_run_metadata, suggest_benchmark, suggest_model
 from runs.bundles.zipping import zip_members
-from runs.errors import BundleError, IngestError
+from runs.errors import BundleError, DiskFull, IngestError, is_full_disk
 from runs.masking import mask_value
 from runs.models import Chunk, ChunkState, Upload, UploadState, Visibility
 from runs.naming import LONGEST_NAME, checked_name
@@ -152,10 +152,16 @@ def accept_kept(
         with open_upload(upload) as stream:
             read_header(upload, stream)
     upload.state = UploadState.ASKING
-    with transaction.atomic():
-        upload.save()
-        if upload.model or upload.run is not None or upload.reader == ARCHIVE:
-            begin(upload)
+    try:
+        with transaction.atomic():
+            upload.save()
+            if upload.model or upload.run is not None or upload.reader == ARCHIVE:
+                begin(upload)
+    except DatabaseError as error:
+        if not is_full_disk(error):
+            raise
+        forget_files(upload)
+        raise DiskFull from error
     return upload
 
 

@@ -29,7 +29,7 @@ from inspector.api.routers import (
     tasks,
     uploads,
 )
-from runs.errors import RunsError
+from runs.errors import DiskFull, RunsError
 
 __all__ = ["api"]
 
@@ -109,7 +109,7 @@ def _refused(request: HttpRequest, error: HttpError) -> HttpResponse:
 
 @api.exception_handler(RunsError)
 def _contradiction(request: HttpRequest, error: RunsError) -> HttpResponse:
-    return answer(Problem(409, str(error)))
+    return answer(Problem(507 if isinstance(error, DiskFull) else 409, str(error)))
 
 
 @api.exception_handler(Exception)

@@ -10,6 +10,8 @@ from typing import Any
 import msgspec
 from django.http import HttpRequest, HttpResponse
 
+from runs.errors import is_full_disk
+
 __all__ = [
     "FieldError",
     "Problem",
@@ -129,4 +131,6 @@ def of_validation(errors: Sequence[Mapping[str, Any]]) -> Problem:
 def log_failure(request: HttpRequest, error: Exception) -> HttpResponse:
     """For an error of the server's own: written down there, told without detail."""
     logging.getLogger("django.request").error("%s %s failed.", request.method, request.path, exc_info=error)
+    if is_full_disk(error):
+        return answer(Problem(507, "The disk of the data folder is full. Make space there, and send it again."))
     return answer(Problem(500, "The answer could not be made. The server's log says why."))

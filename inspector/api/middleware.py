@@ -21,6 +21,7 @@ _SENTENCES = {
     404: "There is nothing at this address. What there is stands in /api/v1/openapi.json.",
     405: "The address is there, and does not take this method. The header Allow names those that it takes.",
     413: "The body is larger than this server takes (TWENTYFOLD_UPLOAD_LIMIT). Nothing was stored.",
+    507: "The disk of the data folder is full. Make space there, and send it again.",
     500: "The answer could not be made. The server's log says why.",
 }
 _KEPT = ("Allow", "Retry-After", "WWW-Authenticate")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import os
 import select
+import shutil
 import signal
 import socket
 import time
@@ -23,6 +24,9 @@ FIRST_SECONDS = 6.0
 """How long the first page waits for the first job."""
 
 WEB_FAILURES = 4
+_LEAST_ROOM = 4 << 20
+"""Bytes of a disk with fewer of which no process can be kept running."""
+
 CHILD = ("-m", "inspector.supervisor.child")
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -102,6 +106,8 @@ class Supervisor:
                 self._say(
                     f"{process.name} ended unexpectedly ({how(status)}). It is started again; its log is {process.log}."
                 )
+                if shutil.disk_usage(process.log.parent).free < _LEAST_ROOM:
+                    self._say("The disk of the data folder is full. Make space there; then all goes on by itself.")
             if process.due(now):
                 process.start(now)
         if self._first and (status := self._first.ended(now)) is not None:

@@ -1,15 +1,19 @@
-"""The pages of 400, 403, 404, 500 and a refused form. A template is `<status>.html`, rendered without a request's data.
+"""The pages of 400, 403, 404, 500, 507 and a refused form, each from `<status>.html` without a request's data.
 
 Each falls back to one plain sentence, since an error page must not be able to fail.
 """
 
 from __future__ import annotations
 
+import sys
+
 from django.conf import settings
 from django.core.exceptions import DisallowedHost, TooManyFilesSent
 from django.http import HttpRequest, HttpResponse
 from django.http.multipartparser import MultiPartParserError
 from django.template import TemplateDoesNotExist, TemplateSyntaxError, loader
+
+from runs.errors import is_full_disk
 
 SENTENCES = {
     400: "The request could not be understood.",
@@ -18,12 +22,13 @@ SENTENCES = {
     404: "There is no such page.",
     413: "The upload is larger than this server takes (TWENTYFOLD_UPLOAD_LIMIT). Nothing was stored.",
     500: "The page could not be made. The server's log says why.",
+    507: "The disk of the data folder is full. Make space there, and try again.",
 }
 
 
 def _page(request: HttpRequest, status: int, template: str, **context: str) -> HttpResponse:
     try:
-        content = loader.get_template(template).render(context, request if status != 500 else None)
+        content = loader.get_template(template).render(context, request if status < 500 else None)
     except (TemplateDoesNotExist, TemplateSyntaxError):
         return HttpResponse(f"{SENTENCES[status]}\n", status=status, content_type="text/plain; charset=utf-8")
     return HttpResponse(content, status=status)
@@ -68,7 +73,10 @@ def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Needs no database and no context."""
+    """Needs no database and no context. A full disk is told: whoever has a page open can have it mended."""
+    error = sys.exc_info()[1]
+    if error is not None and is_full_disk(error):
+        return _page(request, 507, "507.html")
     return _page(request, 500, "500.html")
 
 

@@ -34,6 +34,7 @@ from runs.queries.uploads import (
 )
 from runs.querysets import visible_uploads
 from runs.tasks import work
+from runs.upload_files import has_room
 from runs.uploads import Wishes, accept_upload, answer_upload, retry_upload, stop_upload
 
 logger = logging.getLogger(__name__)
@@ -96,6 +97,7 @@ def _list(
         "mask_always": settings.MASK_AT_INGEST,
         "form": form or UploadForm(),
         "problems": problems or [],
+        "no_room": not has_room(),
     }
     return render_page(request, "uploads/index.html", context, status=status)
 
@@ -125,6 +127,7 @@ def _one(
     # All members of an archive are made at once.
     members = member_rows(pk, access=access) if listed is not None and upload.members > listed else []
     context: dict[str, Any] = {"upload": upload, "form": form, "full": listed is None, "members": members}
+    context["no_room"] = not has_room()
     if any(row.asking for row in (upload, *members)):
         context |= {"runs": run_choices(access=access), "benchmarks": benchmark_names(access=access)}
     return render_page(

@@ -74,6 +74,8 @@ def detect(head: bytes, name: str) -> Reader:
     Raises `UnknownFormat` when no reader knows it, `UnsupportedBundle` when it is known and not read.
     """
     if not head.strip(b" \t\r\n\x00"):
+        if len(head) >= HEAD_BYTES:
+            raise UnknownFormat(f"{name} begins with {HEAD_BYTES:,} bytes of blanks or zeros. Remove them.")
         raise UnknownFormat(f"{name} is empty: there is no result in it.")
     for mark, encoding in _MARKS.items():
         if head.startswith(mark):

@@ -18,6 +18,7 @@ EVALUATOR_FIELDS = frozenset(
     {
         # the state and what is required of it
         "effects", "expected_state", "golden_state", "golden_state_model", "world_state", "init_result",
+        "initial_db_state", "result_db_state", "result_db_hash", "golden_db_state", "golden_db_hash", "rubrics_yesno",
         # the test
         "test_code", "test_source", "test_context", "assertion", "assertion_source", "assertions", "prints", "tb",
         "traceback", "line_content",

@@ -6,10 +6,11 @@ path, so nothing else of the file is ever kept.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from datetime import datetime
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 
 import yaml
@@ -19,11 +20,14 @@ from runs.errors import BundleError
 from runs.records import BundleHeader
 
 __all__ = [
-    "AGENT_PARAMETERS", "COMPANION_END", "LONGEST_COMPANION", "companion_name", "plain_value", "read_run_metadata",
+    "AGENT_PARAMETERS", "COMPANION_END", "LONGEST_COMPANION", "companion_name", "plain_value", "read_beside",
+    "read_run_metadata",
     "suggest_benchmark", "suggest_model",
 ]  # fmt: skip
 
 LONGEST_COMPANION = 2 << 20
+_LONGEST_NAME = 255
+"""Bytes of a file's name."""
 """Bytes."""
 _LONGEST = 200
 COMPANION_END = "_run_metadata.yaml"
@@ -70,6 +74,20 @@ def read_run_metadata(data: bytes) -> BundleHeader | None:
 def companion_name(file_name: str) -> str:
     """The companion that the harness writes beside a result file: `smoke.jsonl.gz` → `smoke_run_metadata.yaml`."""
     return _stem(file_name) + COMPANION_END
+
+
+def read_beside(path: Path, *, links: bool = True) -> bytes | None:
+    """The companion beside a result file, one byte more of it than is read at most; None where there is none.
+
+    `links`: whether one that is a link is read.
+    """
+    beside = path.with_name(companion_name(path.name))
+    if len(os.fsencode(beside.name)) > _LONGEST_NAME:  # no such file can be there
+        return None
+    if not beside.is_file() or (beside.is_symlink() and not links):
+        return None
+    with beside.open("rb") as file:
+        return file.read(LONGEST_COMPANION + 1)
 
 
 def suggest_model(file_name: str) -> str | None:

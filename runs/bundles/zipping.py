@@ -220,7 +220,7 @@ def _content(file: BinaryIO, entry: _Entry, directory: _Directory, tally: _Tally
         place, left = place + len(data), left - len(data)
         tally.add(0, len(data))
         try:
-            for piece in inflate(data):
+            for piece in filter(None, inflate(data)):  # nothing yet is not the end
                 size += len(piece)
                 if size > entry.size:
                     raise BrokenMember(f"It is damaged: it holds more than the {entry.size:,} bytes that it names.")
@@ -266,12 +266,17 @@ def _inflater(method: int) -> tuple[_Inflate, Callable[[], bool]]:
                 yield rest
 
         return inflate, lambda: raw.eof
-    frame = zstandard.ZstdDecompressor(max_window_size=1 << 27).decompressobj()
+    frames = zstandard.ZstdDecompressor(max_window_size=1 << 27)
+    frame = frames.decompressobj()
 
     def unpack(data: bytes, /) -> Iterator[bytes]:
+        nonlocal frame
         for start in range(0, len(data), 256):
-            if frame.eof:
-                return
-            yield frame.decompress(data[start : start + 256])
+            packed = data[start : start + 256]
+            while packed:
+                if frame.eof:
+                    frame = frames.decompressobj()
+                yield frame.decompress(packed)
+                packed = frame.unused_data if frame.eof else b""
 
     return unpack, lambda: frame.eof

@@ -18,6 +18,7 @@
     const status = event.detail.xhr.status;
     if (status === 404) say("What was asked for is not there any more. Load the page again.");
     else if (status === 403) say("The server refused the request, since the page is too old. Load the page again.");
+    else if (status === 507) say("The disk of the server's data folder is full. Make space there, and try again.");
     else if (status >= 500) say("The server could not answer. Its log says why. Try again.");
     else say("The server could not understand the request. Load the page again.");
   });

@@ -127,6 +127,7 @@
       else if (request.status === 413) end(job, "The file is larger than this server takes. Nothing was stored.");
       else if (request.status === 401) end(job, "You are not logged in any more. Nothing was stored. Load the page again, log in and send the file once more.");
       else if (request.status === 403) end(job, "The server refused the file, since this page is too old. Load the page again.");
+      else if (request.status === 507) end(job, "The disk of the server's data folder is full, so the file could not be kept. Make space and send it again.");
       else end(job, "The server could not take the file. Its log says why. Nothing was stored.");
       done();
     };

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import OperationalError
 from django.test import Client, RequestFactory
 from django.urls import reverse
 from pytest_django import DjangoDbBlocker, Settings
@@ -59,12 +61,20 @@ def test_a_page_that_is_not_there(client: Client) -> None:
     assert "There is no such page" in answer.content.decode()
 
 
+def _full_disk(request: Any) -> Any:
+    try:
+        raise OSError(errno.ENOSPC, "No space left on device")
+    except OSError:
+        return errors.server_error(request)
+
+
 @pytest.mark.parametrize(
     ("answer", "status", "heading"),
     [
         (lambda request: errors.bad_request(request, ValueError()), 400, "The request could not be understood"),
         (lambda request: errors.permission_denied(request, ValueError()), 403, "This is not open to you"),
         (errors.server_error, 500, "The page could not be made"),
+        (_full_disk, 507, "The disk is full"),
         (errors.csrf_failure, 403, "The form was refused"),
     ],
 )
@@ -74,6 +84,21 @@ def test_error_pages_need_no_database(answer, status: int, heading: str, django_
     text = made.content.decode()
     assert (made.status_code, f"<h1>{heading}</h1>" in text) == (status, True)
     assert 'href="/">All runs</a>' in text
+
+
+@pytest.mark.django_db
+def test_a_full_disk_is_said_on_pages_and_by_the_api(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OperationalError("database or disk is full")
+
+    monkeypatch.setattr("inspector.views.uploads.upload_list", full)
+    monkeypatch.setattr("inspector.api.routers.uploads.upload_rows", full)
+    monkeypatch.setattr("inspector.api.routers.uploads.uploads_total", full)
+    client = Client(raise_request_exception=False)
+    assert refused(client.get("/uploads/"))[:1] == (507,)
+    answer = client.get("/api/v1/uploads")
+    assert (answer.status_code, answer.json()["title"]) == (507, "Insufficient Storage")
+    assert answer.json()["detail"].startswith("The disk of the data folder is full.")
 
 
 def refused(answer: Any) -> tuple[int, list[str]]:

@@ -7,6 +7,7 @@ import signal
 import socket
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from django.core.management import call_command
@@ -98,6 +99,20 @@ def test_a_web_server_that_keeps_dying_ends_it_all(tmp_path: Path, monkeypatch: 
             "\n".join(["no luck"] * run.WEB_FAILURES),
         ],
     )
+
+
+@pytest.mark.parametrize("free", [run._LEAST_ROOM, run._LEAST_ROOM - 1])
+def test_a_process_that_ends_on_a_full_disk_is_told_with_the_reason(
+    free: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "CHILD", ("-c", "raise SystemExit(1)"))
+    monkeypatch.setattr("inspector.supervisor.process.FIRST_PAUSE", 0.001)
+    monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=free))
+    said: list[str] = []
+    with listen("127.0.0.1", None) as listening:
+        run.Supervisor(listening, 1, "here", tmp_path, dict(os.environ), said.append).run(lambda: None)
+    reason = "The disk of the data folder is full. Make space there; then all goes on by itself."
+    assert (reason in said) == (free < run._LEAST_ROOM)
 
 
 def test_the_first_job_is_told_of_and_the_page_does_not_wait_for_it_for_ever(

@@ -183,6 +183,15 @@ def test_stopped_and_tried_again(client: Client, hints: list[str]) -> None:
     assert Run.objects.count() == 1
 
 
+def test_a_file_that_waits_says_that_the_disk_is_full(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    upload = Upload.objects.create(file_name="big.jsonl", sha256="0", size=9, state=UploadState.WAITING)
+    told = "Waiting for a worker. The disk of the data folder is full: make space there, and it goes on by itself."
+    for room in (True, False):
+        monkeypatch.setattr("inspector.views.uploads.has_room", lambda room=room: room)
+        pages = [flat(client.get(address)) for address in (ADDRESS, f"{ADDRESS}{upload.pk}/")]
+        assert [told in page for page in pages] == [not room] * 2
+
+
 @pytest.mark.parametrize("moved", [pytest.param(2, id="going on"), pytest.param(40, id="quiet")])
 def test_no_time_is_promised_while_no_worker_is_at_it(moved: int, client: Client) -> None:
     now = timezone.now()

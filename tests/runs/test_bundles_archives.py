@@ -20,7 +20,7 @@ from runs.bundles.limits import Limits, TooLarge
 from runs.bundles.opening import open_stream
 from runs.bundles.tarring import tar_members
 from runs.bundles.zipping import zip_members
-from tests.archives import patched, tar_of, zip_of
+from tests.archives import packed_zip_of, patched, tar_of, zip_of
 
 FILES = {"a/one.jsonl": b"1" * 100_000, "two.jsonl": os.urandom(70_000), "empty.txt": b"", "ünï/\u4e2d.jsonl": b"3"}
 
@@ -56,6 +56,28 @@ def test_the_members_of_a_zip_archive(method: int) -> None:
     archive = zip_of({"a/": b"", **FILES}, method=method)
     assert read_zip(archive) == FILES
     assert read_zip(b"#!/bin/sh\nprogram" + archive) == FILES
+
+
+def test_members_packed_by_zstandard_in_any_number_of_frames() -> None:
+    frame = zstandard.ZstdCompressor().compress
+    plain = bytes(range(256)) * 2000
+    flushed = zstandard.ZstdCompressor().compressobj()
+    streamed = b"".join(flushed.compress(plain[at : at + 1000]) + flushed.flush(1) for at in range(0, len(plain), 1000))
+    packed = {
+        "one": (plain, frame(plain)),
+        "two": (plain, frame(plain[:1000]) + frame(plain[1000:])),
+        "many": (plain, b"".join(frame(plain[at : at + 97]) for at in range(0, len(plain), 97))),
+        "streamed": (plain, streamed + flushed.flush()),
+        "empty first": (plain, frame(b"") + frame(plain)),
+        "passed over first": (plain, struct.pack("<LL", 0x184D2A50, 5) + b"hello" + frame(plain)),
+        "small": (b"x", frame(b"x")),
+        "nothing": (b"", frame(b"")),
+    }
+    assert read_zip(packed_zip_of(packed, method=93)) == {name: content for name, (content, _) in packed.items()}
+    cut = packed_zip_of({"a": (plain, frame(plain)[:-4]), "b": (b"x", frame(b"x"))}, method=93)
+    found = read_zip(cut)
+    assert "It is damaged" in str(found["a"])
+    assert found["b"] == b"x"
 
 
 @pytest.mark.parametrize("layout", [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])

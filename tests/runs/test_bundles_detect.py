@@ -67,6 +67,13 @@ def test_an_empty_file_is_called_so() -> None:
         assert refusal((FOLDER / name).read_bytes(), name) == expected
 
 
+@pytest.mark.parametrize("blank", [b"\n", b" ", b"\0"])
+def test_a_file_whose_head_is_blank_is_not_called_empty(blank: bytes) -> None:
+    expected = f"UnknownFormat: x.jsonl begins with {HEAD_BYTES:,} bytes of blanks or zeros. Remove them."
+    assert refusal(blank * (2 * HEAD_BYTES) + line(make_row()), "x.jsonl") == expected
+    assert found(b"\n" * 100 + line(make_row())) == "thinkingbox"
+
+
 def test_a_picture_is_told_by_its_first_bytes() -> None:
     assert refusal((FOLDER / "picture.jsonl").read_bytes(), "picture.jsonl") == (
         "UnknownFormat: picture.jsonl is of no known format: it starts with \\x89PNG\\r\\n\\x1a\\n\\x00\\x00\\x00\\r. "

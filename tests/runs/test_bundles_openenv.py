@@ -63,6 +63,10 @@ def test_results_and_errors_may_be_in_one_file() -> None:
         ({"test_context": make_row()["test_context"], "tools": make_row()["tools"]}, ["test_context", "tools"]),
         ({"tools": [{"name": "x"}]}, ["tools"]),
         ({"tools": None, "test_context": None, "raw_messages": None}, []),
+        (
+            {"golden_db_state": {"t": []}, "result_db_hash": "0", "rubrics_yesno": None},
+            ["golden_db_state", "result_db_hash"],
+        ),
         ({"test_result": {"result": False, "tb": "AssertionError", "prints": ""}}, ["prints", "tb"]),
     ],
 )

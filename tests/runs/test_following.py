@@ -261,6 +261,17 @@ def test_a_folder_takes_in_what_is_put_there(tmp_path: Path) -> None:
     assert (Upload.objects.count(), Attempt.objects.count()) == (before, 11)
 
 
+def test_a_name_as_long_as_a_file_may_have_is_taken_in(tmp_path: Path) -> None:
+    folder = tmp_path / "inbox"
+    folder.mkdir()
+    write(folder / f"{'x' * 249}.jsonl", b"".join(lines(3)))
+    inbox = Inbox(folder, lambda: None, settle=0, idle=0)
+    for _ in range(4):
+        inbox.step()
+    work_all()
+    assert [(upload.state, upload.read) for upload in Upload.objects.all()] == [("done", 3)]
+
+
 # --- The command ------------------------------------------------------------------------------------------------------
 
 

@@ -21,7 +21,7 @@ from runs.access import EVERYTHING
 from runs.chunking import close, split, store_claimed
 from runs.chunks import MOST_TRIES, anything_waits, claim_next, renew, set_exhausted_aside, succeed
 from runs.editing import delete_run
-from runs.errors import IngestError
+from runs.errors import DiskFull, IngestError
 from runs.models import Attempt, Chunk, Run, TaskTally, Upload
 from runs.tasks import do_chunk
 from runs.upload_files import keep_file
@@ -257,7 +257,7 @@ def test_what_the_disk_would_not_take_is_said_and_the_rest_is_stored(
     error: Exception, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     upload = accept_upload("desk.birch-2.jsonl", file_of(tmp_path, 10), companion=COMPANION, access=EVERYTHING)
-    store = tasks.store_claimed
+    store = store_claimed
 
     def fails(chunk: Chunk) -> object:
         if chunk.number == 2:
@@ -382,6 +382,25 @@ def test_a_full_disk_is_said_and_leaves_nothing(settings: Settings) -> None:
     with pytest.raises(IngestError, match="The disk of the data folder is full"):
         keep_file(blocks())
     assert set(settings.UPLOADS_DIR.iterdir()) == before
+
+
+def test_a_database_without_room_is_a_full_disk_and_leaves_nothing(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def save(self: Upload, **_: object) -> None:
+        raise OperationalError("database or disk is full")
+
+    monkeypatch.setattr(Upload, "save", save)
+    with pytest.raises(DiskFull, match="The disk of the data folder is full"):
+        accept_upload("desk.birch-2.jsonl", file_of(tmp_path, 3), companion=COMPANION, access=EVERYTHING)
+    assert list(settings.UPLOADS_DIR.iterdir()) == []
+    assert not Upload.objects.exists()
+
+
+def test_a_file_whose_name_leaves_no_room_for_a_companion_s_is_read(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / f"{'x' * 249}.jsonl", [make_row()])
+    call_command("ingest", str(path), "--model", "m", stdout=io.StringIO(), stderr=io.StringIO())
+    assert Attempt.objects.count() == 1
 
 
 @pytest.mark.django_db(transaction=True)

@@ -17,7 +17,7 @@ from django.db.models import F, Sum
 from runs.access import EVERYTHING
 from runs.archives import forget_unpacked
 from runs.bundles import ARCHIVE, reader_named
-from runs.bundles.run_metadata import COMPANION_END, companion_name, suggest_model
+from runs.bundles.run_metadata import COMPANION_END, companion_name, read_beside, suggest_model
 from runs.errors import IngestError, RunsError
 from runs.ingest import ingest_file, unpack_file
 from runs.management.foreground import ensure_database
@@ -76,7 +76,7 @@ class Command(BaseCommand):
         error = ""
         try:
             with _opened(path) as (name, stream, kept):
-                beside = _beside(path, name)
+                beside = None if path == "-" else read_beside(Path(path))
                 upload = new_upload(name, kept, companion=beside, wishes=wishes, access=EVERYTHING)
                 if kind_of(stream):
                     members = self._members(path, upload, stream, started)
@@ -174,12 +174,6 @@ class _opened:
             self.stream.close()
         if self.spooled is not None:
             forget_files(Upload(path=self.spooled.path))
-
-
-def _beside(path: str, name: str) -> bytes | None:
-    """The run metadata that lies beside a result file."""
-    companion = Path(path).with_name(companion_name(name)) if path != "-" else None
-    return companion.read_bytes() if companion is not None and companion.is_file() else None
 
 
 def _stem(name: str) -> str:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import io
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,7 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
+from inspector import receiving
 from inspector.layers import Message, Scope
 from inspector.receiving import STATE, Receiver, Refused, Wanted, offset_of, open_part, part_path
 from runs.models import Chunk, Run, Upload
@@ -219,6 +223,45 @@ def test_what_the_file_would_be_refused_for_is_said_before_it_is_taken(client: C
     assert client.head(f"{address}?model=x&name=desk.jsonl").status_code == 200
     assert client.head(f"{address}?modle=x").status_code == 422
     assert client.head(f"{address}?repetitions=none").status_code == 422
+
+
+class Full(io.FileIO):
+    """Takes two bytes a time, and four in all."""
+
+    def write(self, data: Any, /) -> int:
+        if self.tell() >= 4:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return super().write(bytes(data)[:2])
+
+
+@pytest.mark.parametrize(("sent", "kept"), [(b"abcd", b"abcd"), (b"abcdef", b"")])
+def test_a_full_disk_is_said_and_what_came_goes(
+    sent: bytes, kept: bytes, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = Site(part_path(DIGEST, None))
+    monkeypatch.setattr(receiving, "open_part", lambda path, wanted: Full(path, "ab"))
+    receive_all(site, [part(sent, more=False)])
+    assert site.path.read_bytes() == kept
+    refused = site.asked[-1][2].get("refused")
+    assert (refused is None) == bool(kept)
+    if refused is not None:
+        assert (refused.status, refused.offset) == (507, 0)
+        assert refused.reason.startswith("The disk of the data folder is full")
+
+
+def test_a_part_that_another_request_has_just_taken_up_is_passed_over(folder: Path, settings: Settings) -> None:
+    old = folder / "sent-0-old.part"
+    old.touch()
+    os.utime(old, (0, 0))
+
+    class Listed:
+        def glob(self, pattern: str) -> list[Path]:
+            return [folder / "sent-0-gone.part", old]
+
+    settings.UPLOADS_DIR = Listed()
+    receiving.sweep_parts()
+    assert not old.exists()
+    assert offset_of(old) == 0
 
 
 def test_two_requests_cannot_write_one_file_at_once(folder: Path) -> None:
