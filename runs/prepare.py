@@ -15,7 +15,7 @@ from runs.errorclasses import classify_error
 from runs.errors import BadRecord
 from runs.grading import grade
 from runs.masking import CURRENT, count_kinds, mask_bytes, mask_effect, mask_graded, mask_text, mask_value
-from runs.naming import MOST_REPETITIONS, storable
+from runs.naming import storable
 from runs.payloads import Evidence, NewPayload, PartRef, compress, stored_part
 from runs.records import (
     AttemptRecord,
@@ -38,7 +38,6 @@ _SHORT = 100
 _NAME = 200
 _QUESTION = 300
 _UID = 1000
-_LARGEST_REPETITION = MOST_REPETITIONS - 1
 _MOST_TOKENS = 2**40
 _MOST_SECONDS = 1e9
 
@@ -189,8 +188,6 @@ def _unfit(record: AttemptRecord) -> str:
         return "uid: the task's name holds U+0000 or half of a surrogate pair, which no name can have."
     if not record.uid.strip():
         return "uid: the task's name is empty."
-    if record.repetition > _LARGEST_REPETITION:
-        return f"metadata.repetition: {record.repetition} is too large; {_LARGEST_REPETITION:,} is the most."
     return ""
 
 

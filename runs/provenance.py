@@ -127,11 +127,11 @@ def _complete(flat: Flat, coverage: Coverage, conflicts: int) -> Finding:
     if coverage.complete and not details:
         known = "" if tasks else " Whether these are all tasks of the run, its rows do not say."
         return Finding(tone=Tone.OK, title=f"Complete: {counted}, each with one result.{retried}{known}")
-    return Finding(
-        tone=Tone.WARN,
-        title=f"Incomplete: {coverage.results:,} of {coverage.planned:,} results ({counted}).{retried}",
-        details=details,
-    )
+    if coverage.results == coverage.planned:
+        title = f"Incomplete, though each of {counted} has a result.{retried}"
+    else:
+        title = f"Incomplete: {coverage.results:,} of {coverage.planned:,} results ({counted}).{retried}"
+    return Finding(tone=Tone.WARN, title=title, details=details)
 
 
 def _task_list(flat: Flat) -> bool | None:

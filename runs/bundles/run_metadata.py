@@ -92,13 +92,13 @@ def read_beside(path: Path, *, links: bool = True) -> bytes | None:
 
 def suggest_model(file_name: str) -> str | None:
     """A model's name for a person to confirm, from `<benchmark>.<model>.jsonl`; None when the name has no such part."""
-    _, dot, model = _RETRY.sub("", _stem(file_name)).partition(".")
-    return model if dot and model else None
+    _, dot, model = _plain(_RETRY.sub("", _stem(file_name))).partition(".")
+    return model.strip() if dot and model.strip() else None
 
 
 def suggest_benchmark(file_name: str) -> str | None:
     """A benchmark's name for a person to confirm, from `<benchmark>.<model>.jsonl`; None for an empty name."""
-    return _stem(file_name).partition(".")[0] or None
+    return _plain(_stem(file_name).partition(".")[0]) or None
 
 
 def _stem(file_name: str) -> str:
@@ -107,6 +107,11 @@ def _stem(file_name: str) -> str:
         ending = next((ending for ending in endings if name.lower().endswith(ending)), "")
         name = name[: len(name) - len(ending)]
     return name.removesuffix(COMPANION_END.removesuffix(".yaml"))
+
+
+def _plain(name: str) -> str:
+    """Without what no name may have: line breaks, control characters, spaces around it."""
+    return " ".join("".join(sign if sign.isprintable() else " " for sign in name).split())
 
 
 class _Loader(yaml.CSafeLoader):

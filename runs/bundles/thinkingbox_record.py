@@ -12,6 +12,7 @@ from runs.bundles.canonical_rows import claims_canonical, read_said, read_try, r
 from runs.bundles.fields import Fields, as_number, describe, wrong
 from runs.bundles.thinkingbox_messages import read_messages
 from runs.bundles.thinkingbox_row import SplitRow, fields_of
+from runs.naming import MOST_REPETITIONS
 from runs.records import (
     AttemptRecord,
     ErrorReason,
@@ -24,7 +25,7 @@ from runs.records import (
 
 __all__ = ["HIGHEST_REPETITION", "make_record", "place_of"]
 
-HIGHEST_REPETITION = 2**31 - 1
+HIGHEST_REPETITION = MOST_REPETITIONS - 1
 _STATE_NAMES = {"initial_db_state": "before", "result_db_state": "after", "golden_db_state": "required"}
 _CONTEXT_STARTS = "=== END CONVERSATION HISTORY ===\n\nUSER_CONTEXT:\n"
 _CONTEXT_ENDS = "\n\nLAST_ASSISTANT_MESSAGE:"

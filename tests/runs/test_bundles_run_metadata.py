@@ -102,6 +102,8 @@ def test_broken_or_hostile_yaml_is_an_error(content: bytes) -> None:
         ("C:\\runs\\single.yaml", "single_run_metadata.yaml", None, "single"),
         ("single_run_metadata.yaml", "single_run_metadata.yaml", None, "single"),
         (".jsonl", "_run_metadata.yaml", None, None),
+        (" .jsonl", " _run_metadata.yaml", None, None),
+        ("a\nb\x1b.\u202em \u2028.jsonl", "a\nb\x1b.\u202em \u2028_run_metadata.yaml", "m", "a b"),
     ],
 )
 def test_what_a_file_name_suggests(file_name: str, companion: str, model: str | None, benchmark: str | None) -> None:

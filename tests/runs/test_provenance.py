@@ -71,6 +71,16 @@ def test_what_is_missing_is_counted() -> None:
     )
 
 
+def test_what_is_wrong_beside_a_full_count_is_no_contradiction() -> None:
+    full = Coverage(tasks=2, k=4, results=8, errors=0, retried=0)
+    complete = judge([said(origin(UIDS))], full, PLACES, conflicts=1).complete
+    assert (complete.tone, complete.title) == (
+        Tone.WARN,
+        "Incomplete, though each of 2 tasks × 4 repetitions has a result.",
+    )
+    assert complete.details == ["1 row with another result for an attempt that the run has."]
+
+
 def test_shards_are_one_origin_and_a_missing_one_is_named() -> None:
     parts = [said(origin([uid], shard_count=2, shard_index=number), uids=[uid]) for number, uid in enumerate(UIDS)]
     whole = judge(parts, WHOLE, PLACES)

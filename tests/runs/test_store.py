@@ -160,7 +160,9 @@ def test_a_repetition_beyond_all_reason_is_listed(tmp_path: Path) -> None:
     row["metadata"]["repetition"] = 100_000
     answer = ingest(write_jsonl(tmp_path / "rows.jsonl", [make_row(), row]), "--model", "m")
     assert [problem["line"] for problem in answer["rejected"]] == [2]
-    assert answer["rejected"][0]["reason"] == "metadata.repetition: 100000 is too large; 99,999 is the most."
+    assert answer["rejected"][0]["reason"] == (
+        "metadata.repetition: found the number 100000 where a whole number from 0 to 99999 is expected."
+    )
     row["metadata"]["repetition"] = 99_999
     assert ingest(write_jsonl(tmp_path / "more.jsonl", [row]), "--run", answer["run"])["stored"] == 1
     assert Run.objects.get().repetitions == 100_000

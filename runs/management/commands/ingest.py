@@ -17,13 +17,14 @@ from django.db.models import F, Sum
 from runs.access import EVERYTHING
 from runs.archives import forget_unpacked
 from runs.bundles import ARCHIVE, reader_named
-from runs.bundles.run_metadata import COMPANION_END, companion_name, read_beside, suggest_model
+from runs.bundles.run_metadata import COMPANION_END, companion_name, read_beside, suggest_benchmark, suggest_model
 from runs.errors import IngestError, RunsError
 from runs.ingest import ingest_file, unpack_file
 from runs.management.foreground import ensure_database
 from runs.models import Run, TaskTally, Upload
 from runs.naming import MOST_REPETITIONS
 from runs.records import ProblemKind
+from runs.showing import plain
 from runs.upload_files import KeptFile, blocks_of, forget_files, hash_stream, keep_file, kind_of, open_upload
 from runs.uploads import STANDARD_INPUT, Wishes, new_upload, read_header, upload_warnings
 
@@ -102,7 +103,7 @@ class Command(BaseCommand):
         if as_json:
             self.stdout.write(json.dumps(answer, ensure_ascii=False))
         elif not error:
-            self.stdout.write(_summary(path, answer))
+            self.stdout.write(_summary(plain(path), answer))
         if upload is not None and upload.pk:
             self._warn(path, upload)
         return bool(answer["stored"] or answer["same"] or answer["replaced"])
@@ -150,7 +151,7 @@ class Command(BaseCommand):
             self._say(f"{path}: {warning}")
 
     def _say(self, text: str) -> None:
-        self.stderr.write(text)
+        self.stderr.write(plain(text))
 
 
 class _opened:
@@ -177,7 +178,7 @@ class _opened:
 
 
 def _stem(name: str) -> str:
-    return "" if name == STANDARD_INPUT else name.partition(".")[0]
+    return "" if name == STANDARD_INPUT else suggest_benchmark(name) or ""
 
 
 def _positive(text: str) -> int:
