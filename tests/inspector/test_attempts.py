@@ -79,14 +79,14 @@ WRONG = "≠ wrong rentals 7 status is closed required returned written by 4"
 def test_the_evidence_says_what_is_known(client: Client, letter: str, states: bool, badge: str, said: str) -> None:
     store(outcomes(UID, letter, states=states))
     html = page(client)
-    assert part(html, "<h1>", '<div class="reps">') == f"test_return_001 {badge}"
+    assert part(html, "<h1>", '<div class="notesline">') == f"test_return_001 {badge}"
     assert evidence(html) == f"Evidence {said}"
 
 
 def test_a_grader_error_is_no_evidence(client: Client) -> None:
     store([make_row(outcome="grader", states=False)])
     html = page(client)
-    assert part(html, "<h1>", '<div class="reps">') == "test_return_001 Grader error"
+    assert part(html, "<h1>", '<div class="notesline">') == "test_return_001 Grader error"
     assert evidence(html).startswith("Evidence none that counts: the test itself broke grader error KeyError")
 
 
