@@ -19,7 +19,7 @@ from runs.access import EVERYTHING
 from runs.bundles import detect, open_bundle, reader_named
 from runs.bundles.base import Reader
 from runs.bundles.opening import HEAD_BYTES, is_compressed
-from runs.bundles.run_metadata import read_beside, suggest_model
+from runs.bundles.run_metadata import read_beside, suggest_benchmark, suggest_model
 from runs.bundles.tailing import Piece, Place, Tail
 from runs.errors import UnsupportedBundle
 from runs.ingest import Row, chunked, finish, store_rows
@@ -134,7 +134,7 @@ class Follower:
         )
         read_header(upload, io.BytesIO(data))
         if not upload.model and upload.run is None:
-            upload.model = suggest_model(self.path.name) or self.path.name.partition(".")[0] or "unnamed"
+            upload.model = suggest_model(self.path.name) or suggest_benchmark(self.path.name) or "unnamed"
             upload.model_inferred = True
         assert self._reader is not None
         upload.reader = self._reader.name

@@ -17,6 +17,7 @@ import yaml
 
 from runs.bundles.fields import as_number
 from runs.errors import BundleError
+from runs.naming import LONGEST_NAME
 from runs.records import BundleHeader
 
 __all__ = [
@@ -110,8 +111,8 @@ def _stem(file_name: str) -> str:
 
 
 def _plain(name: str) -> str:
-    """Without what no name may have: line breaks, control characters, spaces around it."""
-    return " ".join("".join(sign if sign.isprintable() else " " for sign in name).split())
+    """Without what no name may have: line breaks, control characters, spaces around it, more than 200 characters."""
+    return " ".join("".join(sign if sign.isprintable() else " " for sign in name).split())[:LONGEST_NAME].strip()
 
 
 class _Loader(yaml.CSafeLoader):

@@ -103,6 +103,8 @@ def test_broken_or_hostile_yaml_is_an_error(content: bytes) -> None:
         ("single_run_metadata.yaml", "single_run_metadata.yaml", None, "single"),
         (".jsonl", "_run_metadata.yaml", None, None),
         (" .jsonl", " _run_metadata.yaml", None, None),
+        (f"b.{'m' * 240}.jsonl", f"b.{'m' * 240}_run_metadata.yaml", "m" * 198, "b"),
+        (f"{'b' * 240}.jsonl", f"{'b' * 240}_run_metadata.yaml", None, "b" * 200),
         ("a\nb\x1b.\u202em \u2028.jsonl", "a\nb\x1b.\u202em \u2028_run_metadata.yaml", "m", "a b"),
     ],
 )
