@@ -21,7 +21,7 @@ from runs.bundles import ARCHIVE, cut_rows, read_rows, reader_named
 from runs.bundles.base import RawRecord, Reader
 from runs.bundles.cutting import Extent, Window
 from runs.bundles.lines import Blanks
-from runs.chunks import MOST_TRIES, fence, renew
+from runs.chunks import AT_WORK, MOST_TRIES, fence, renew
 from runs.errors import BundleError, IngestError
 from runs.ingest import (
     BYTES_A_CHUNK,
@@ -146,8 +146,8 @@ def _split_archive(chunk: Chunk, hint: Callable[[], None]) -> None:
             if member.model or member.run is not None:
                 begin(member)
         Upload.objects.filter(pk=upload.pk).update(split_done=True, bytes_split=upload.size)
-    if not members:
-        finish(upload, UploadState.FAILED, nothing_in(unpacked))
+        if not members:
+            finish(upload, UploadState.FAILED, nothing_in(unpacked))
     for _ in members:
         hint()
 
@@ -212,18 +212,23 @@ def close(upload_id: int) -> bool:
     """Ends an upload whose chunks are all stored, or set aside; False while there is work left."""
     with transaction.atomic():
         upload = Upload.objects.select_for_update().get(pk=upload_id)
-        if upload.state != UploadState.READING or not upload.split_done:
+        if upload.state not in AT_WORK:
             return False
         if upload.chunks.filter(state__in=[ChunkState.WAITING, ChunkState.RUNNING]).exists():
             return False
         failed = upload.chunks.filter(state=ChunkState.FAILED).order_by("number").first()
-        if failed is None:
+        if failed is not None:
+            finish(upload, UploadState.STOPPED, _said_of(failed))
+        elif upload.split_done:
             finish(upload, UploadState.DONE)
         else:
-            finish(
-                upload,
-                UploadState.STOPPED,
-                f"Part {failed.number} of the file could not be stored in {MOST_TRIES} tries. {failed.error} The rest "
-                "is stored. Try again, or read the worker's log in the data folder.",
-            )
+            return False
     return True
+
+
+def _said_of(failed: Chunk) -> str:
+    if failed.number == 0:
+        told = f"The file could not be read to its end in {MOST_TRIES} tries. {failed.error} What was read of it is stored."
+    else:
+        told = f"Part {failed.number} of the file could not be stored in {MOST_TRIES} tries. {failed.error} The rest is stored."
+    return f"{told} Try again, or read the worker's log in the data folder."

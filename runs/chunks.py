@@ -11,26 +11,29 @@ import uuid
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db.models import Q, QuerySet
+from django.db.models import Case, F, Q, QuerySet, TextField, Value, When
 from django.utils import timezone
 
 from runs.models import Chunk, ChunkState, Upload, UploadState
 
 __all__ = [
-    "MOST_TRIES", "anything_waits", "claim_next", "fence", "give_back", "renew", "set_exhausted_aside", "succeed",
+    "AT_WORK", "MOST_TRIES", "anything_waits", "claim_next", "fence", "give_back", "renew", "set_exhausted_aside", "succeed",
 ]  # fmt: skip
 
 MOST_TRIES = 5
 """A chunk that was claimed this often and never stored is set aside."""
 
+_UNSAID = "No worker could say why: each was ended, or the disk was so full that not even this could be written."
+
 _place = ""
 """Where this process was started, for its claims; empty where nobody could tell that it died."""
 
-_AT_WORK = [UploadState.WAITING, UploadState.READING]
+AT_WORK = [UploadState.WAITING, UploadState.READING]
+"""The states of an upload whose chunks are claimed."""
 
 
 def _claimable() -> Q:
-    return Q(upload__state__in=_AT_WORK, tries__lt=MOST_TRIES) & _free()
+    return Q(upload__state__in=AT_WORK, tries__lt=MOST_TRIES) & _free()
 
 
 def _free() -> Q:
@@ -70,7 +73,7 @@ def succeed(place: str) -> int:
 
 def renew(chunk: Chunk) -> bool:
     """Prolongs a claim; False when another worker has taken it over, or the upload was stopped."""
-    return bool(_mine(chunk).filter(upload__state__in=_AT_WORK).update(lease_until=_lease()))
+    return bool(_mine(chunk).filter(upload__state__in=AT_WORK).update(lease_until=_lease()))
 
 
 def fence(chunk: Chunk) -> bool:
@@ -78,7 +81,7 @@ def fence(chunk: Chunk) -> bool:
 
     Call it first in the storing transaction.
     """
-    mine = _mine(chunk).filter(upload__in=Upload.objects.filter(state__in=_AT_WORK))
+    mine = _mine(chunk).filter(upload__in=Upload.objects.filter(state__in=AT_WORK))
     return bool(mine.update(state=ChunkState.DONE, lease_until=None))
 
 
@@ -89,9 +92,15 @@ def give_back(chunk: Chunk, error: str) -> None:
 
 
 def set_exhausted_aside() -> None:
-    """Sets chunks aside that took their worker with them each time they were tried."""
-    Chunk.objects.filter(_free(), tries__gte=MOST_TRIES, upload__state__in=_AT_WORK).update(
-        state=ChunkState.FAILED, lease_until=None, claim="", error="Its worker ended each time, without a message."
+    """Sets chunks aside that were claimed too often: each took its worker with it, or could not even be given back.
+
+    What was said of an earlier try stays.
+    """
+    Chunk.objects.filter(_free(), tries__gte=MOST_TRIES, upload__state__in=AT_WORK).update(
+        state=ChunkState.FAILED,
+        lease_until=None,
+        claim="",
+        error=Case(When(error="", then=Value(_UNSAID)), default=F("error"), output_field=TextField()),
     )
 
 

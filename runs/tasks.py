@@ -10,14 +10,15 @@ from typing import Any
 from celery import shared_task
 from celery.signals import worker_shutting_down
 from django.db import Error as DatabaseError
+from django.db.models import Q
 from django.utils import timezone
 
 from runs import search
 from runs.chunking import close, split, store_claimed
-from runs.chunks import anything_waits, claim_next, give_back, set_exhausted_aside, succeed
+from runs.chunks import AT_WORK, anything_waits, claim_next, give_back, set_exhausted_aside, succeed
 from runs.errors import is_full_disk
 from runs.failure_facts import anything_to_keep, keep_some
-from runs.models import Chunk, Upload, UploadState
+from runs.models import Chunk, ChunkState, Upload, UploadState
 
 logger = logging.getLogger(__name__)
 
@@ -50,7 +51,8 @@ def work() -> None:
 def sweep() -> None:
     """Ends what can be ended, and hints at what waits: work whose message was lost, or whose worker died."""
     set_exhausted_aside()
-    for upload_id in Upload.objects.filter(state=UploadState.READING, split_done=True).values_list("pk", flat=True):
+    ended = Q(split_done=True) | Q(chunks__state=ChunkState.FAILED)
+    for upload_id in Upload.objects.filter(ended, state__in=AT_WORK).values_list("pk", flat=True).distinct():
         close(upload_id)
     Upload.objects.filter(state=UploadState.READING, lease_until__lt=timezone.now()).update(
         state=UploadState.STOPPED,

@@ -279,6 +279,53 @@ def test_what_the_disk_would_not_take_is_said_and_the_rest_is_stored(
     assert numbers(upload) == ("done", 10, 10, 4, 3, 3)
 
 
+def test_a_file_that_cannot_be_cut_for_want_of_space_stops_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    upload = accept_upload("desk.birch-2.jsonl", file_of(tmp_path, 10), companion=COMPANION, access=EVERYTHING)
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(tasks, "split", full)
+    for _ in range(MOST_TRIES):
+        assert numbers(upload)[0] == "waiting"
+        cutting = claim_next()
+        assert cutting is not None
+        do_chunk(cutting)
+    assert numbers(upload)[:3] == ("stopped", 0, 0)
+    assert upload.error == (
+        f"The file could not be read to its end in {MOST_TRIES} tries. The disk is full: make space first ([Errno 28] "
+        "No space left on device). What was read of it is stored. Try again, or read the worker's log in the data "
+        "folder."
+    )
+    monkeypatch.undo()
+    retry_upload(upload)
+    work_all()
+    assert numbers(upload) == ("done", 10, 10, 4, 3, 3)
+
+
+@pytest.mark.parametrize("begun", [False, True])
+@pytest.mark.parametrize("said", ["", "The disk is full: make space first (database or disk is full)."])
+def test_a_file_whose_cutting_could_not_even_be_given_back_is_stopped_by_the_sweep(
+    said: str, begun: bool, tmp_path: Path
+) -> None:
+    upload = accept_upload("desk.birch-2.jsonl", file_of(tmp_path, 10), companion=COMPANION, access=EVERYTHING)
+    for number in range(MOST_TRIES):
+        cutting = claim_next()
+        assert cutting is not None
+        if number == 0 and begun:
+            Upload.objects.filter(pk=upload.pk).update(state="reading")
+        Chunk.objects.update(lease_until=timezone.now() - timedelta(seconds=1), error=said)
+    assert claim_next() is None
+    tasks.sweep()
+    assert numbers(upload)[:3] == ("stopped", 0, 0)
+    assert (said or "the disk was so full that not even this could be written.") in upload.error
+    retry_upload(upload)
+    work_all()
+    assert numbers(upload) == ("done", 10, 10, 4, 3, 3)
+
+
 def test_chunks_in_any_order_give_what_one_pass_gives(tmp_path: Path) -> None:
     rows = [
         make_row(outcome="system"),
