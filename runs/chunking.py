@@ -227,8 +227,9 @@ def close(upload_id: int) -> bool:
 
 
 def _said_of(failed: Chunk) -> str:
+    what, rest = f"Part {failed.number} of the file could not be stored", "The rest is stored."
     if failed.number == 0:
-        told = f"The file could not be read to its end in {MOST_TRIES} tries. {failed.error} What was read of it is stored."
-    else:
-        told = f"Part {failed.number} of the file could not be stored in {MOST_TRIES} tries. {failed.error} The rest is stored."
-    return f"{told} Try again, or read the worker's log in the data folder."
+        what, rest = "The file could not be read to its end", "What was read of it is stored."
+    return (
+        f"{what} in {MOST_TRIES} tries. {failed.error} {rest} Try again, or read the worker's log in the data folder."
+    )

@@ -17,7 +17,8 @@ from django.utils import timezone
 from runs.models import Chunk, ChunkState, Upload, UploadState
 
 __all__ = [
-    "AT_WORK", "MOST_TRIES", "anything_waits", "claim_next", "fence", "give_back", "renew", "set_exhausted_aside", "succeed",
+    "AT_WORK", "MOST_TRIES", "anything_waits", "claim_next", "fence", "give_back", "renew", "set_exhausted_aside",
+    "succeed",
 ]  # fmt: skip
 
 MOST_TRIES = 5
