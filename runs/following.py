@@ -86,22 +86,25 @@ class Follower:
         self._tail.close()
         return upload
 
-    def close(self) -> None:
-        """Stops following, and leaves the upload to be gone on with."""
+    def close(self, error: str = "The file is not followed any more. Follow it again to read the rest.") -> None:
+        """Stops following, and leaves the upload to be gone on with; `error` says why it stopped."""
         self._tail.close()
         if self.upload is not None and self.upload.state == UploadState.READING and not self.stopped:
-            finish(
-                self.upload, UploadState.STOPPED, "The file is not followed any more. Follow it again to read the rest."
-            )
+            finish(self.upload, UploadState.STOPPED, error)
 
     def _begin(self) -> Tail:
         """Where an earlier watch ended, if the file still has what was read of it."""
-        last = Upload.objects.filter(followed_path=str(self.path)).select_related("run__benchmark").first()
+        last = (
+            Upload.objects.filter(followed_path=str(self.path))
+            .exclude(reader="")
+            .select_related("run__benchmark")
+            .first()
+        )
         if last is None:
             return Tail(self.path, max_line=settings.MAX_LINE)
         self._run = last.run
         tail = Tail(self.path, msgspec.convert(last.followed or {}, Place), max_line=settings.MAX_LINE)
-        if not last.reader or not tail.fits():
+        if not tail.fits():
             return Tail(self.path, max_line=settings.MAX_LINE)
         self.upload, self._reader = last, reader_named(last.reader)
         return tail

@@ -16,11 +16,11 @@ from runs.access import EVERYTHING
 from runs.bundles.archives import is_junk
 from runs.bundles.opening import archive_kind, is_compressed
 from runs.bundles.run_metadata import COMPANION_END, read_beside
-from runs.errors import RunsError
+from runs.errors import DiskFull, RunsError
 from runs.following import Follower
 from runs.models import Upload, UploadState
 from runs.upload_files import blocks_of, hash_stream
-from runs.uploads import accept_upload
+from runs.uploads import accept_upload, new_upload, refuse
 
 __all__ = ["Inbox"]
 
@@ -81,9 +81,12 @@ class Inbox:
             if path not in self._followed and _is_packed(path):
                 return self._take_whole(path, there.st_size, there.st_mtime_ns)
             return self._follow(path, there.st_size, there.st_mtime_ns)
+        except DiskFull as error:
+            logger.warning("%s: %s", path, error)
+            self._done.pop(path, None)
         except RunsError as error:
             logger.warning("%s: %s", path, error)
-            self._set_aside(path)
+            self._set_aside(path, str(error))
         except OSError as error:
             logger.warning("%s cannot be read: %s", path, error.strerror or error)
         return 0
@@ -127,13 +130,26 @@ class Inbox:
             self._hint()
         return 1
 
-    def _set_aside(self, path: Path) -> None:
-        """A file that cannot be read is looked at again when it has changed."""
-        follower = self._followed.pop(path, None)
-        if follower is not None:
-            follower.close()
+    def _set_aside(self, path: Path, error: str) -> None:
+        """A file that cannot be read is listed with what is wrong, and looked at again when it has changed."""
         there = path.stat()
         self._done[path] = (there.st_size, there.st_mtime_ns)
+        follower = self._followed.pop(path, None)
+        if follower is not None:
+            follower.close(error)
+        if follower is None or follower.upload is None:
+            _list_refused(path, error)
+
+
+def _list_refused(path: Path, error: str) -> None:
+    """One entry for a path, however often its file has grown, or a process has begun to look."""
+    with path.open("rb") as stream:
+        upload = new_upload(path.name, hash_stream(stream), access=EVERYTHING)
+    upload.followed_path = str(path)
+    before = Upload.objects.filter(followed_path=upload.followed_path, state=UploadState.FAILED)
+    if not before.filter(sha256=upload.sha256).exists():
+        before.delete()
+        refuse(upload, error)
 
 
 def _is_packed(path: Path) -> bool:

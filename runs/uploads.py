@@ -29,7 +29,7 @@ from runs.upload_files import KeptFile, forget_files, keep_file, kind_of, limits
 
 __all__ = [
     "BY_HAND", "STANDARD_INPUT", "Wishes", "accept_kept", "accept_upload", "answer_upload", "begin", "header_of",
-    "new_upload", "read_header", "retry_upload", "stop_upload", "suggestion_for", "upload_warnings",
+    "new_upload", "read_header", "refuse", "retry_upload", "stop_upload", "suggestion_for", "upload_warnings",
 ]  # fmt: skip
 
 STANDARD_INPUT = "standard input"
@@ -141,12 +141,7 @@ def accept_kept(
         with open_upload(upload) as stream:
             upload.reader = _reader_of(stream, upload.file_name)
     except BundleError as error:
-        upload.state = UploadState.FAILED
-        upload.error = indexed_text(str(error), 4000)
-        upload.finished_at = timezone.now()
-        forget_files(upload)
-        upload.path = ""
-        upload.save()
+        refuse(upload, str(error))
         return upload
     if upload.reader != ARCHIVE:
         with open_upload(upload) as stream:
@@ -163,6 +158,16 @@ def accept_kept(
         forget_files(upload)
         raise DiskFull from error
     return upload
+
+
+def refuse(upload: Upload, error: str) -> None:
+    """Saves an unsaved upload as one that cannot be read; a file that was kept for it goes."""
+    upload.state = UploadState.FAILED
+    upload.error = indexed_text(error, 4000)
+    upload.finished_at = timezone.now()
+    forget_files(upload)
+    upload.path = ""
+    upload.save()
 
 
 def _reader_of(stream: BinaryIO, file_name: str) -> str:

@@ -13,6 +13,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from pytest_django import Settings
 
+from runs.errors import DiskFull
 from runs.following import Follower
 from runs.inbox import Inbox
 from runs.models import Attempt, Run, TaskTally, Upload
@@ -248,6 +249,7 @@ def test_a_folder_takes_in_what_is_put_there(tmp_path: Path) -> None:
         ("desk.birch-2.jsonl", "done", 1),
         ("desk.birch.jsonl", "done", 3),
         ("desk.cedar.jsonl.gz", "done", 6),
+        ("notes.txt", "failed", 0),
     ]
     assert len(hints) == 2
     write(folder / "desk.birch.jsonl", rows[3])
@@ -270,6 +272,45 @@ def test_a_name_as_long_as_a_file_may_have_is_taken_in(tmp_path: Path) -> None:
         inbox.step()
     work_all()
     assert [(upload.state, upload.read) for upload in Upload.objects.all()] == [("done", 3)]
+
+
+def test_a_file_that_cannot_be_read_is_listed_once_and_read_when_it_can_be(tmp_path: Path) -> None:
+    folder = tmp_path / "inbox"
+    folder.mkdir()
+    path = folder / "desk.birch.jsonl"
+    write(path, b"hello\n")
+    for _ in range(2):
+        inbox = Inbox(folder, lambda: None, settle=0, idle=0)
+        for number in range(3):
+            inbox.step()
+            path.write_bytes(path.read_bytes() + b"hello\n" * number)
+    (refused,) = Upload.objects.all()
+    assert (refused.file_name, refused.state, refused.path) == ("desk.birch.jsonl", "failed", "")
+    assert "no known format" in refused.error
+    path.write_bytes(b"".join(lines(6)))
+    for _ in range(3):
+        inbox.step()
+    assert sorted((upload.state, upload.read) for upload in Upload.objects.all()) == [("done", 6), ("failed", 0)]
+
+
+def test_an_archive_waits_where_the_disk_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "inbox"
+    folder.mkdir()
+    write(folder / "desk.cedar.jsonl.gz", gzip.compress(b"".join(lines(6))))
+    inbox = Inbox(folder, lambda: None, settle=0, idle=0)
+
+    def full(*_: object, **__: object) -> None:
+        raise DiskFull
+
+    with monkeypatch.context() as patch:
+        patch.setattr("runs.inbox.accept_upload", full)
+        for _ in range(4):
+            inbox.step()
+    assert not Upload.objects.exists()
+    for _ in range(2):
+        inbox.step()
+    work_all()
+    assert [(upload.state, upload.read) for upload in Upload.objects.all()] == [("asking", 0)]
 
 
 # --- The command ------------------------------------------------------------------------------------------------------
