@@ -21,7 +21,12 @@ _FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    # Else V8 reads plotly.js a second time.
+    "--js-flags=--no-enable-lazy-source-positions",
 ]
+
+
+_PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser")
 
 
 class Shot(NamedTuple):
@@ -38,8 +43,12 @@ class Shot(NamedTuple):
 
 
 def chromium_path() -> str | None:
-    """The Chromium to use: the one named in CHROMIUM, else that on the path; None without any."""
-    return os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    """The Chromium to use: the one named in CHROMIUM, else that on the path; None without any.
+
+    One without windows comes first: it is quicker.
+    """
+    named = os.environ.get("CHROMIUM")
+    return named or next(filter(None, map(shutil.which, _PROGRAMS)), None)
 
 
 def launch(playwright: Playwright) -> Browser:

@@ -40,6 +40,17 @@ def gallery() -> Iterator[int]:
     chart_pages.SHOWN.clear()
 
 
+@pytest.fixture
+def show(gallery: int) -> Callable[[str], None]:
+    """Leaves one chart on that page: drawing all of them costs seconds."""
+
+    def only(key: str) -> None:
+        chart_pages.SHOWN[:] = [chart for chart in chart_pages.SHOWN if chart.key == key]
+        assert len(chart_pages.SHOWN) == 1
+
+    return only
+
+
 def drawn(page: Page, key: str) -> None:
     expect(page.locator(f".chart[data-drawn] [data-name={key}] .main-svg").first).to_be_visible()
 
@@ -64,7 +75,8 @@ def test_every_chart_is_drawn_in_the_theme(open_page: OpenPage, gallery: int, da
 
 
 @pytest.mark.urls("tests.e2e.chart_pages")
-def test_what_is_drawn_is_laid_where_plotly_means_it(open_page: OpenPage, gallery: int) -> None:
+def test_what_is_drawn_is_laid_where_plotly_means_it(open_page: OpenPage, show: Callable[[str], None]) -> None:
+    show("distribution")
     page = open_page("/charts/")
     drawn(page, "distribution")
     layers = page.locator("[data-name=distribution] .main-svg")
@@ -73,7 +85,8 @@ def test_what_is_drawn_is_laid_where_plotly_means_it(open_page: OpenPage, galler
 
 
 @pytest.mark.urls("tests.e2e.chart_pages")
-def test_the_theme_button_recolours(open_page: OpenPage, gallery: int) -> None:
+def test_the_theme_button_recolours(open_page: OpenPage, show: Callable[[str], None]) -> None:
+    show("distribution")
     page = open_page("/charts/", dark=False)
     drawn(page, "distribution")
     page.get_by_role("button", name="Theme").click()  # light
@@ -96,7 +109,10 @@ def middle(page: Page, selector: str) -> tuple[float, float]:
 
 
 @pytest.mark.urls("tests.e2e.chart_pages")
-def test_pointing_says_the_numbers_and_clicking_leads_to_the_run(open_page: OpenPage, gallery: int) -> None:
+def test_pointing_says_the_numbers_and_clicking_leads_to_the_run(
+    open_page: OpenPage, show: Callable[[str], None]
+) -> None:
+    show("breadth-consistency")
     page = open_page("/charts/")
     drawn(page, "breadth-consistency")
     page.mouse.move(*middle(page, "[data-name=breadth-consistency] .scatterlayer .trace.scatter .point"))
@@ -121,7 +137,8 @@ def test_without_scripts_the_tables_are_there(open_page: OpenPage, gallery: int)
 
 
 @pytest.mark.urls("tests.e2e.chart_pages")
-def test_the_table_opens_by_keyboard(open_page: OpenPage, gallery: int) -> None:
+def test_the_table_opens_by_keyboard(open_page: OpenPage, show: Callable[[str], None]) -> None:
+    show("reliability")
     page = open_page("/charts/")
     drawn(page, "reliability")
     foot = page.locator(".chart").filter(has=page.locator("[data-name=reliability]")).locator(".chart-foot")
@@ -133,7 +150,10 @@ def test_the_table_opens_by_keyboard(open_page: OpenPage, gallery: int) -> None:
 
 @pytest.mark.urls("tests.e2e.chart_pages")
 @pytest.mark.parametrize("kind", ["png", "svg"])
-def test_a_chart_is_saved_as_a_picture_that_stands_alone(open_page: OpenPage, gallery: int, kind: str) -> None:
+def test_a_chart_is_saved_as_a_picture_that_stands_alone(
+    open_page: OpenPage, show: Callable[[str], None], kind: str
+) -> None:
+    show("survival")
     page = open_page("/charts/")
     drawn(page, "survival")
     chart = page.locator(".chart").filter(has=page.locator("[data-name=survival]"))
@@ -152,7 +172,8 @@ def test_a_chart_is_saved_as_a_picture_that_stands_alone(open_page: OpenPage, ga
 
 
 @pytest.mark.urls("tests.e2e.chart_pages")
-def test_on_paper_a_chart_is_light_and_afterwards_dark_again(open_page: OpenPage, gallery: int) -> None:
+def test_on_paper_a_chart_is_light_and_afterwards_dark_again(open_page: OpenPage, show: Callable[[str], None]) -> None:
+    show("distribution")
     page = open_page("/charts/", dark=True)
     drawn(page, "distribution")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
@@ -165,7 +186,10 @@ def test_on_paper_a_chart_is_light_and_afterwards_dark_again(open_page: OpenPage
 
 @pytest.mark.urls("tests.e2e.chart_pages")
 @pytest.mark.parametrize("width", [1440, 390, 360])
-def test_a_narrow_page_scrolls_the_chart_and_not_itself(open_page: OpenPage, gallery: int, width: int) -> None:
+def test_a_narrow_page_scrolls_the_chart_and_not_itself(
+    open_page: OpenPage, show: Callable[[str], None], width: int
+) -> None:
+    show("survival")
     page = open_page("/charts/", width=width)
     drawn(page, "survival")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -222,8 +246,9 @@ def test_a_chart_that_is_not_drawn_yet_prints_as_its_values(
 @pytest.mark.urls("tests.e2e.chart_pages")
 @pytest.mark.parametrize(("width", "scrolls"), [(390, True), (1200, False), (1310, False)])
 def test_a_chart_says_that_it_scrolls_where_it_does(
-    open_page: OpenPage, gallery: int, width: int, scrolls: bool
+    open_page: OpenPage, show: Callable[[str], None], width: int, scrolls: bool
 ) -> None:
+    show("survival")
     page = open_page("/charts/", width=width)
     drawn(page, "survival")
     box = page.locator(".chart:has([data-name=survival])")
@@ -232,7 +257,8 @@ def test_a_chart_says_that_it_scrolls_where_it_does(
 
 
 @pytest.mark.urls("tests.e2e.chart_pages")
-def test_on_paper_a_drawn_chart_stands_without_its_table(open_page: OpenPage, gallery: int) -> None:
+def test_on_paper_a_drawn_chart_stands_without_its_table(open_page: OpenPage, show: Callable[[str], None]) -> None:
+    show("domains")
     page = open_page("/charts/")
     drawn(page, "domains")
     page.emulate_media(media="print")
