@@ -120,6 +120,15 @@ def test_the_command_reads_archives_too(name: str, tmp_path: Path, settings: Set
     assert Attempt.objects.count() == 5
 
 
+def test_the_command_names_what_it_passed_over_by_its_place_in_the_archive(tmp_path: Path) -> None:
+    archive = tmp_path / "all.zip"
+    archive.write_bytes(zip_of({"desk.birch.jsonl": rows(tmp_path, "pf") + b"{\n", "notes.txt": b"hello\n"}))
+    out = io.StringIO()
+    call_command("ingest", str(archive), stdout=out, stderr=io.StringIO())
+    places = [line.split(": ")[0].strip() for line in out.getvalue().splitlines()[2:]]
+    assert places == ["desk.birch.jsonl, line 3", "member 2"]
+
+
 def test_a_file_is_found_again_in_an_archive(tmp_path: Path) -> None:
     """The run is that of the same bytes, however they come."""
     path = tmp_path / "desk.birch.jsonl"

@@ -250,15 +250,15 @@ def _summary(path: str, answer: dict[str, Any]) -> str:
         f"{answer['missing']:,} missing; {answer['seconds']:.1f} s",
     ]
     told = [
-        f"  {_line(c)}: {c['uid']} repetition {c['repetition']} is stored already, with another content "
+        f"  {_line(c, answer)}: {c['uid']} repetition {c['repetition']} is stored already, with another content "
         f"({c['kept']} is kept)"
         for c in answer["conflicts"][:_SHOWN]
     ]
-    told += [f"  {_line(r)}: not stored. {r['reason']}" for r in answer["rejected"][:_SHOWN]]
-    told += [f"  {_line(n)}: {n['note']}" for n in answer["notes"][:_SHOWN]]
+    told += [f"  {_line(r, answer)}: not stored. {r['reason']}" for r in answer["rejected"][:_SHOWN]]
+    told += [f"  {_line(n, answer)}: {n['note']}" for n in answer["notes"][:_SHOWN]]
     left = sum(len(answer[name]) for name in ("conflicts", "rejected", "notes")) - len(told)
     if left:
-        told.append(f"  and {_count(left, 'more line')} to look at; --json, and the page of uploads, list them all.")
+        told.append(f"  and {left:,} more to look at; --json, and the page of uploads, list them all.")
     lines += told
     return "\n".join(lines)
 
@@ -268,8 +268,10 @@ def _kind(answer: dict[str, Any]) -> str:
     return f"an archive of {_count(len(members), 'result file')}" if members else str(answer["format"])
 
 
-def _line(entry: dict[str, Any]) -> str:
-    return f"{entry['member']}, line {entry['line']}" if "member" in entry else f"line {entry['line']}"
+def _line(entry: dict[str, Any], answer: dict[str, Any]) -> str:
+    if "member" in entry:
+        return f"{entry['member']}, line {entry['line']}"
+    return f"{'member' if answer['format'] == 'archive' else 'line'} {entry['line']}"
 
 
 def _count(number: int, word: str) -> str:
