@@ -23,20 +23,9 @@ from runs.bundles.cutting import Extent, Window
 from runs.bundles.lines import Blanks
 from runs.chunks import AT_WORK, MOST_TRIES, fence, renew
 from runs.errors import BundleError, IngestError
-from runs.ingest import (
-    BYTES_A_CHUNK,
-    ROWS_A_CHUNK,
-    Row,
-    chunked,
-    finish,
-    list_problems,
-    nothing_in,
-    prepare_rows,
-    results_of,
-    store_prepared,
-    uids_of,
-)
+from runs.ingest import finish, list_problems, nothing_in, results_of, store_prepared, uids_of
 from runs.models import Chunk, ChunkState, Upload, UploadState
+from runs.preparing import BYTES_A_CHUNK, ROWS_A_CHUNK, Row, chunked, prepare_rows
 from runs.records import Problem
 from runs.store import ChunkReport, add_problems
 from runs.targets import run_for

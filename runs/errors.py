@@ -7,7 +7,8 @@
     ├── BadRecord             one line cannot be stored; the others can
     ├── BackupError           a backup cannot be made, or is not whole, or would go over what is there
     └── IngestError           the answer to "into which run?" is missing or contradicts what is stored
-        └── DiskFull          there is no room for the file
+        ├── DiskFull          there is no room for the file
+        └── PreparersEnded    a process that helped to read a file was killed
 
 A message is a full sentence: what was wrong, where (file, line, field), what to do.
 """
@@ -52,6 +53,16 @@ class DiskFull(IngestError):
     def __init__(self) -> None:
         super().__init__(
             "The disk of the data folder is full, so the file could not be kept. Make space and send it again."
+        )
+
+
+class PreparersEnded(IngestError):
+    """A process that prepared rows ended before its work did. What was stored stays."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "A process that helped to read the file was ended from outside, perhaps for want of memory. Run the "
+            "command again, with --processes 1 if it happens once more: what is stored is not counted twice."
         )
 
 

@@ -22,8 +22,9 @@ from runs.bundles.opening import HEAD_BYTES, is_compressed
 from runs.bundles.run_metadata import read_beside, suggest_benchmark, suggest_model
 from runs.bundles.tailing import Piece, Place, Tail
 from runs.errors import UnsupportedBundle
-from runs.ingest import Row, chunked, finish, store_rows
+from runs.ingest import finish, store_rows
 from runs.models import Run, Upload, UploadState
+from runs.preparing import Row, chunked
 from runs.records import Problem, ProblemKind
 from runs.upload_files import KeptFile
 from runs.uploads import BY_HAND, Wishes, header_of, new_upload, read_header

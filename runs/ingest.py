@@ -5,11 +5,9 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
+from contextlib import closing
 from datetime import timedelta
-from itertools import chain
 from typing import BinaryIO
 
 from django.conf import settings
@@ -18,57 +16,33 @@ from django.utils import timezone
 
 from runs.archives import Unpacked, member_uploads, unpack
 from runs.bundles import ARCHIVE, read_rows
-from runs.bundles.base import RawRecord, Reader
-from runs.dictionaries import Dictionaries
-from runs.errors import BundleError, IngestError
+from runs.bundles.base import Reader
+from runs.errors import BundleError, IngestError, PreparersEnded
 from runs.failure_facts import keep_facts
 from runs.models import Run, Upload, UploadState
-from runs.prepare import PreparedRow, indexed_text, prepare
+from runs.prepare import PreparedRow, indexed_text
+from runs.preparing import Row, chunked, prepare_chunks, prepare_rows
 from runs.records import Problem, ProblemKind, Verdict
 from runs.store import ChunkReport, add_counts, add_problems, store_chunk
 from runs.targets import fits, run_for
 from runs.upload_files import forget_chunks, forget_files, limits
 
 __all__ = [
-    "BYTES_A_CHUNK", "ROWS_A_CHUNK", "Row", "chunked", "finish", "ingest_file", "list_problems", "nothing_in",
-    "prepare_rows", "results_of", "store_prepared", "store_rows", "uids_of", "unpack_file",
+    "finish", "ingest_file", "list_problems", "nothing_in", "results_of", "store_prepared", "store_rows", "uids_of",
+    "unpack_file",
 ]  # fmt: skip
-
-ROWS_A_CHUNK = 100
-BYTES_A_CHUNK = 48 << 20
-
-Row = RawRecord | Problem
-
-
-def chunked(rows: Iterator[Row]) -> Iterator[Iterator[Row]]:
-    """Rows in chunks of a hundred, or of fewer where they are large. The cuts depend on the file alone.
-
-    A chunk is read as it is gone through, to its end before the next one: so a row is worked on while it is still at
-    hand, and need not be kept.
-    """
-    for first in rows:
-        yield _chunk(first, rows)
-
-
-def _chunk(first: Row, rows: Iterator[Row]) -> Iterator[Row]:
-    size = 0
-    for count, row in enumerate(chain([first], rows), start=1):
-        yield row
-        size += len(row.text) if isinstance(row, RawRecord) else 0
-        if count == ROWS_A_CHUNK or size > BYTES_A_CHUNK:
-            return
-
 
 # --- In the foreground ------------------------------------------------------------------------------------------------
 
 
-def ingest_file(upload: Upload, stream: BinaryIO, progress: Callable[[int], None] | None = None) -> Upload:
+def ingest_file(
+    upload: Upload, stream: BinaryIO, progress: Callable[[int], None] | None = None, *, processes: int = 1
+) -> Upload:
     """Reads a file to its end, without workers. `upload` is new and unsaved; `progress` gets the position in the file,
-    in bytes.
+    in bytes; a file that takes longer is prepared by so many processes, while this one reads and stores.
 
-    Raises `BundleError` when no reader knows the file, `IngestError` when its rows cannot go to the named run; both
-    are written down on the
-    upload first. What was stored before the error stays.
+    Raises `BundleError` when no reader knows the file, `IngestError` when its rows cannot go to the named run or a
+    process was killed; each is written down on the upload first. What was stored before the error stays.
     """
     upload.state = UploadState.READING
     upload.started_at = timezone.now()
@@ -79,16 +53,19 @@ def ingest_file(upload: Upload, stream: BinaryIO, progress: Callable[[int], None
         upload.reader = reader.name
         upload.save(update_fields=["reader"])
         placed = False
-        for chunk in chunked(rows):
-            prepared = prepare_rows(reader, chunk, upload)
-            if not placed and (uids := uids_of(prepared)):
-                run_for(upload, uids, results_of(prepared))
-                placed = True
-            store_prepared(upload, reader, prepared)
-            _prolong(upload)
-            Upload.objects.filter(pk=upload.pk).update(lease_until=upload.lease_until)
-            if progress is not None:
-                progress(stream.tell())
+        with closing(prepare_chunks(reader, chunked(rows), upload, processes=processes)) as chunks:
+            for prepared in chunks:
+                if not placed and (uids := uids_of(prepared)):
+                    run_for(upload, uids, results_of(prepared))
+                    placed = True
+                store_prepared(upload, reader, prepared)
+                _prolong(upload)
+                Upload.objects.filter(pk=upload.pk).update(lease_until=upload.lease_until)
+                if progress is not None:
+                    progress(stream.tell())
+    except PreparersEnded as error:
+        finish(upload, UploadState.STOPPED, str(error))
+        raise
     except (BundleError, IngestError) as error:
         finish(upload, UploadState.FAILED, str(error))
         raise
@@ -161,39 +138,6 @@ def nothing_in(unpacked: Unpacked) -> str:
         return "There is no file in the archive."
     first = unpacked.problems[0].reason
     return f"There is no result file in the archive that can be read. Its first other file: {first}"
-
-
-_dictionaries: dict[tuple[int, str, bool], Dictionaries] = {}
-"""Upload, its bytes and whether they are masked → its dictionaries.
-
-One file's rows never lean on another's: a run can go with all that only it has.
-"""
-
-
-@contextmanager
-def _fewer_collections() -> Iterator[None]:
-    """Rows are trees without cycles, made and dropped by the thousand: looking for cycles in them finds nothing, and
-    costs a twentieth of the time.
-    """
-    thresholds = gc.get_threshold()
-    gc.set_threshold(20_000, 20, 50)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*thresholds)
-
-
-def prepare_rows(reader: Reader, rows: Iterable[Row], upload: Upload) -> list[PreparedRow | Problem]:
-    overrides = upload.run.benchmark.tool_overrides if upload.run is not None else {}
-    key = upload.pk, upload.sha256, upload.mask
-    if key not in _dictionaries:
-        _dictionaries.clear()
-    shared = _dictionaries.setdefault(key, Dictionaries())
-    with _fewer_collections():
-        return [
-            prepare(reader, row, overrides, shared, mask=upload.mask) if isinstance(row, RawRecord) else row
-            for row in rows
-        ]
 
 
 def uids_of(rows: Iterable[PreparedRow | Problem]) -> set[str]:

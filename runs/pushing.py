@@ -23,11 +23,11 @@ from runs.bundles.base import RawRecord
 from runs.canonical import sha256_hex
 from runs.conflicts import Outcome
 from runs.errors import IngestError
-from runs.ingest import chunked
 from runs.masking import mask_text, mask_value
 from runs.models import Benchmark, Run, Upload, UploadState, Visibility
 from runs.naming import MOST_REPETITIONS, checked_name
 from runs.prepare import PreparedRow, prepare
+from runs.preparing import chunked
 from runs.querysets import visible_runs
 from runs.records import BundleHeader, Problem, ProblemKind
 from runs.store import store_chunk

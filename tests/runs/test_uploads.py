@@ -16,7 +16,7 @@ from django.db import OperationalError, connection
 from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
-from runs import chunking, chunks, ingest, tasks
+from runs import chunking, chunks, preparing, tasks
 from runs.access import EVERYTHING
 from runs.chunking import close, split, store_claimed
 from runs.chunks import MOST_TRIES, anything_waits, claim_next, renew, set_exhausted_aside, succeed
@@ -45,7 +45,7 @@ run_start_dt: '2026-11-01T10:00:00Z'
 def _small_chunks(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.UPLOADS_DIR = tmp_path / "uploads"
     settings.UPLOADS_DIR.mkdir()
-    for module in (chunking, ingest):
+    for module in (chunking, preparing):
         monkeypatch.setattr(module, "ROWS_A_CHUNK", 4)
 
 

@@ -49,6 +49,13 @@ class Command(BaseCommand):
         )
         parser.add_argument("--run", default="", metavar="SLUG", help="the stored run to add to; else a new one")
         parser.add_argument("--mask", action="store_true", help="mask secrets before rows are stored")
+        parser.add_argument(
+            "--processes",
+            type=_processes,
+            default=settings.WORKERS,
+            metavar="N",
+            help="how many processes share a file that takes longer (default: one a core)",
+        )
         parser.add_argument("--json", action="store_true", help="answer with one JSON object a file")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -60,6 +67,7 @@ class Command(BaseCommand):
             run=options["run"].strip(),
             mask=options["mask"],
         )
+        self.processes = options["processes"]
         something = False
         for path in options["paths"]:
             if path.endswith(COMPANION_END) and len(options["paths"]) > 1:
@@ -83,7 +91,7 @@ class Command(BaseCommand):
                     members = self._members(path, upload, stream, started)
                 else:
                     self._name_model(path, upload, stream)
-                    ingest_file(upload, stream, _progress(kept.size, self))
+                    ingest_file(upload, stream, _progress(kept.size, self), processes=self.processes)
         except RunsError as caught:
             error = f"{path}: {caught}"
         except OSError as caught:
@@ -119,7 +127,7 @@ class Command(BaseCommand):
                 try:
                     with open_upload(member) as content:
                         self._name_model(where, member, content)
-                        ingest_file(member, content, _progress(member.size, self))
+                        ingest_file(member, content, _progress(member.size, self), processes=self.processes)
                 except RunsError as caught:
                     error = f"{where}: {caught}"
                     self._say(error)
@@ -185,6 +193,13 @@ def _positive(text: str) -> int:
     number = int(text)
     if not 1 <= number <= MOST_REPETITIONS:
         raise argparse.ArgumentTypeError(f"K counts attempts a task, so it is from 1 to {MOST_REPETITIONS:,}.")
+    return number
+
+
+def _processes(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("At least one process has to read the file.")
     return number
 
 
