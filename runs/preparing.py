@@ -97,7 +97,8 @@ def _side_by_side(
     done: Prepared = []
     # Not forked: this process may have threads and a database.
     spawned = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(processes, mp_context=spawned, initializer=begin) as pool:
+    pool = ProcessPoolExecutor(processes, mp_context=spawned, initializer=begin)
+    try:
         for piece in chain(_pieces(chunks), [None]):
             if piece is not None:
                 rows, last = piece
@@ -108,6 +109,8 @@ def _side_by_side(
                 if last:
                     yield done
                     done = []
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _pieces(chunks: Iterator[Iterator[Row]]) -> Iterator[tuple[list[Row], bool]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import io
 import os
 import subprocess
 import sys
@@ -14,13 +15,16 @@ from typing import Any
 
 import psutil
 import pytest
+from django.core.management import call_command
 
+from runs import ingest as ingest_module
 from runs import preparing
 from runs.access import EVERYTHING
 from runs.errors import PreparersEnded
-from runs.ingest import ingest_file
+from runs.ingest import ingest_file, store_prepared
 from runs.models import Attempt, TaskTally, Upload, UploadProblem
 from runs.payloads import KnownTexts, restore_row
+from runs.prepare import PreparedRow
 from runs.preparing import Prepared, Row
 from runs.upload_files import KeptFile
 from runs.uploads import Wishes, new_upload
@@ -81,7 +85,7 @@ def test_several_processes_give_what_one_gives(lines: bytes, mask: bool, tmp_pat
     path = tmp_path / "rows.jsonl"
     path.write_bytes(lines.replace(b"refund", b"sk-ant-REDACTED refund"))
     ingest(path, processes=1, model="one", mask=mask)
-    ingest(path, processes=3, model="several", mask=mask)
+    ingest(path, processes=2, model="several", mask=mask)
     one, several = all_of("one"), all_of("several")
     assert len(one["rows"]) == 30
     assert len(one["problems"]) >= 3
@@ -127,6 +131,7 @@ def test_a_process_that_is_killed_stops_the_file_and_loses_nothing(
 _ENDLESS = """
 import django; django.setup()
 from itertools import count
+from runs import ingest as ingest_module
 from runs import preparing
 from runs.bundles import reader_named
 from runs.bundles.base import RawRecord
@@ -157,3 +162,28 @@ def test_no_process_outlives_the_command_that_started_it() -> None:
         finally:
             command.kill()
     until(lambda: not any(child.is_running() and child.status() != psutil.STATUS_ZOMBIE for child in children))
+
+
+def test_ctrl_c_stops_it_in_a_sentence_and_a_second_time_reads_the_rest(
+    lines: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(lines)
+    said, answers = io.StringIO(), io.StringIO()
+
+    def interrupted(upload: Upload, reader: Any, rows: Prepared) -> object:
+        if any(isinstance(row, PreparedRow) and row.line == 15 for row in rows):
+            raise KeyboardInterrupt
+        return store_prepared(upload, reader, rows)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ingest_module, "store_prepared", interrupted)
+        with pytest.raises(SystemExit) as ended:
+            call_command("ingest", str(path), "--model", "m", "--processes", "2", stdout=answers, stderr=said)
+    assert (ended.value.code, answers.getvalue()) == (130, "")
+    assert said.getvalue().endswith(
+        "rows.jsonl: stopped. Run the command again for the rest: what is stored is not counted twice.\n"
+    )
+    assert (Upload.objects.get().state, Attempt.objects.count()) == ("stopped", 10)
+    call_command("ingest", str(path), "--model", "m", "--processes", "1", stdout=answers, stderr=said)
+    assert Attempt.objects.count() == 30

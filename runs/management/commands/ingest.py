@@ -29,6 +29,8 @@ from runs.upload_files import KeptFile, blocks_of, forget_files, hash_stream, ke
 from runs.uploads import STANDARD_INPUT, Wishes, new_upload, read_header, upload_warnings
 
 _COUNTS = ("read", "stored", "same", "replaced", "passed", "failed", "errors")
+_INTERRUPTED = 130
+"""The exit status of what Ctrl+C ended, as shells have it."""
 _SHOWN = 20
 """Lines of each kind that the answer for people lists."""
 
@@ -73,7 +75,11 @@ class Command(BaseCommand):
             if path.endswith(COMPANION_END) and len(options["paths"]) > 1:
                 self._say(f"{path}: read together with its result file.")
                 continue
-            something |= self._ingest(path, wishes, as_json=options["json"])
+            try:
+                something |= self._ingest(path, wishes, as_json=options["json"])
+            except KeyboardInterrupt:
+                self._say(f"{path}: stopped. Run the command again for the rest: what is stored is not counted twice.")
+                raise SystemExit(_INTERRUPTED) from None
         if not something:
             raise SystemExit(1)
 
