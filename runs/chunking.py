@@ -74,9 +74,10 @@ def split(chunk: Chunk, hint: Callable[[], None]) -> None:
         return
     known = set(upload.chunks.values_list("number", flat=True))
     blanks = Blanks()
+    lease = _Lease(chunk)
     try:
         with open_upload(upload) as stream:
-            reader, cuts = _cuts(upload, stream, blanks)
+            reader, cuts = _cuts(upload, stream, blanks, lease.keep)
             Upload.objects.filter(pk=upload.pk).update(reader=reader.name)
             for number, cut in enumerate(cuts, start=1):
                 if not renew(chunk):
@@ -85,6 +86,8 @@ def split(chunk: Chunk, hint: Callable[[], None]) -> None:
                     continue
                 _add_chunk(upload, reader, number, cut)
                 hint()
+    except _LeaseLost:
+        return
     except (BundleError, IngestError) as error:
         finish(upload, UploadState.FAILED, str(error))
         return
@@ -94,31 +97,46 @@ def split(chunk: Chunk, hint: Callable[[], None]) -> None:
             Upload.objects.filter(pk=upload.pk).update(split_done=True, bytes_split=upload.size)
 
 
-def _cuts(upload: Upload, stream: BinaryIO, blanks: Blanks) -> tuple[Reader, Iterator[_Cut]]:
+class _LeaseLost(Exception):
+    """Another worker has taken the chunk over, or the upload was stopped."""
+
+
+class _Lease:
+    """The lease of a chunk, prolonged from time to time by who works on it for long."""
+
+    def __init__(self, chunk: Chunk) -> None:
+        self._chunk = chunk
+        self._prolonged = time.monotonic()
+
+    def holds(self) -> bool:
+        if time.monotonic() - self._prolonged < settings.LEASE_SECONDS / 6:
+            return True
+        self._prolonged = time.monotonic()
+        return renew(self._chunk)
+
+    def keep(self) -> None:
+        if not self.holds():
+            raise _LeaseLost
+
+
+def _cuts(upload: Upload, stream: BinaryIO, blanks: Blanks, beat: Callable[[], None]) -> tuple[Reader, Iterator[_Cut]]:
     name, max_line = upload.file_name, settings.MAX_LINE
-    found = cut_rows(stream, blanks, name=name, max_line=max_line, most_rows=ROWS_A_CHUNK, most_bytes=BYTES_A_CHUNK)
+    found = cut_rows(
+        stream, blanks, name=name, max_line=max_line, most_rows=ROWS_A_CHUNK, most_bytes=BYTES_A_CHUNK, beat=beat
+    )
     if found is not None:
         reader, extents = found
         return reader, (_Cut(position=extent.end, extent=extent) for extent in extents)
-    reader, rows = read_rows(stream, name=name, max_line=max_line, limits=limits())
+    reader, rows = read_rows(stream, name=name, max_line=max_line, limits=limits(), beat=beat)
     return reader, (_Cut(rows=list(part), position=stream.tell()) for part in chunked(rows))
 
 
 def _split_archive(chunk: Chunk, hint: Callable[[], None]) -> None:
     """Makes an upload of each result file in an archive, all at once, so that a crash leaves none or all."""
     upload = chunk.upload
-    renewed = time.monotonic()
-
-    def alive() -> bool:
-        nonlocal renewed
-        if time.monotonic() - renewed < settings.LEASE_SECONDS / 6:
-            return True
-        renewed = time.monotonic()
-        return renew(chunk)
-
     try:
         with open_upload(upload) as stream:
-            unpacked = unpack(upload, stream, alive)
+            unpacked = unpack(upload, stream, _Lease(chunk).holds)
         if unpacked is None:
             return
         members = member_uploads(upload, unpacked)

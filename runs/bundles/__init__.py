@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
 from runs.bundles import sniffing
@@ -34,13 +34,19 @@ _SHOWN = 12
 
 
 def read_rows(
-    source: Readable, *, name: str, max_line: int, limits: Limits | None = None
+    source: Readable,
+    *,
+    name: str,
+    max_line: int,
+    limits: Limits | None = None,
+    beat: Callable[[], None] = lambda: None,
 ) -> tuple[Reader, Iterator[RawRecord | Problem]]:
     """The reader of a result file, and its rows, lazily. `source` need not be seekable; `name` is only for messages.
+    `beat` is called for each block of its content, also where no row comes for long; what it raises ends the reading.
 
     Raises `BundleError` (`UnknownFormat`, `UnsupportedBundle`) when the file as a whole cannot be read.
     """
-    stream = open_bundle(source, limits)
+    stream = open_bundle(source, limits, beat)
     reader = detect(stream.head(HEAD_BYTES), name)
     return reader, _rows(reader, stream, max_line)
 
@@ -50,10 +56,17 @@ def _rows(reader: Reader, stream: BundleStream, max_line: int) -> Iterator[RawRe
 
 
 def cut_rows(
-    source: BinaryIO, blanks: Blanks, *, name: str, max_line: int, most_rows: int, most_bytes: int
+    source: BinaryIO,
+    blanks: Blanks,
+    *,
+    name: str,
+    max_line: int,
+    most_rows: int,
+    most_bytes: int,
+    beat: Callable[[], None] = lambda: None,
 ) -> tuple[Reader, Iterator[Extent]] | None:
     """The reader of a result file on disk, and where it can be cut, lazily; None where it has to be read from front to
-    back: then the source stands at its beginning again.
+    back: then the source stands at its beginning again. `beat` is called as `read_rows` does.
 
     Raises `BundleError` as `read_rows` does.
     """
@@ -65,7 +78,8 @@ def cut_rows(
     source.seek(len(BOM) if reader.by_line and head.startswith(BOM) else 0)
     if not reader.by_line:
         return None
-    return reader, cut_lines(source, blanks, max_line=max_line, most_rows=most_rows, most_bytes=most_bytes)
+    cuts = cut_lines(source, blanks, max_line=max_line, most_rows=most_rows, most_bytes=most_bytes, beat=beat)
+    return reader, cuts
 
 
 def detect(head: bytes, name: str) -> Reader:

@@ -7,12 +7,12 @@ lines, has to be read from front to back.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import BinaryIO, NamedTuple
 
 import msgspec
 
-from runs.bundles.lines import Blanks
+from runs.bundles.lines import Blanks, blank_run
 
 __all__ = ["Extent", "Window", "cut_lines"]
 
@@ -34,19 +34,25 @@ class _Line(NamedTuple):
     end: int
     length: int
     blank: bool
+    lines: int = 1
+    """Blank lines that follow each other may come as one."""
 
 
-def cut_lines(stream: BinaryIO, blanks: Blanks, *, max_line: int, most_rows: int, most_bytes: int) -> Iterator[Extent]:
-    """Parts of at most so many rows, of fewer where they are large; `blanks` gets the blank lines.
+def cut_lines(
+    stream: BinaryIO, blanks: Blanks, *, max_line: int, most_rows: int, most_bytes: int, beat: Callable[[], None]
+) -> Iterator[Extent]:
+    """Parts of at most so many rows, of fewer where they are large; `blanks` gets the blank lines, and `beat` is called
+    for each block that is read.
 
     From where the stream stands to its end. The cuts depend on the file alone.
     """
     first, start = 1, stream.tell()
-    end = rows = size = 0
-    for number, line in enumerate(_lines(stream), start=1):
+    number = end = rows = size = 0
+    for line in _lines(stream, max_line, beat):
         end = line.end
+        number += line.lines
         if line.blank and line.length <= max_line:
-            blanks.add(number)
+            blanks.add(number - line.lines + 1, line.lines)
             continue
         rows += 1
         size += line.length
@@ -57,12 +63,19 @@ def cut_lines(stream: BinaryIO, blanks: Blanks, *, max_line: int, most_rows: int
         yield Extent(first_line=first, start=start, end=end)
 
 
-def _lines(stream: BinaryIO) -> Iterator[_Line]:
+def _lines(stream: BinaryIO, max_line: int, beat: Callable[[], None]) -> Iterator[_Line]:
     start = position = stream.tell()
     blank = True
     while block := stream.read(_BLOCK):
+        beat()
         seen = 0
         while (end := block.find(b"\n", seen)) >= 0:
+            begins = start == position + seen
+            if begins and (run := blank_run(block, seen, end, max_line=max_line)) is not None:
+                seen, count = run
+                start = position + seen
+                yield _Line(start, 0, True, count)
+                continue
             blank = blank and _SOLID.search(block, seen, end) is None
             yield _Line(position + end + 1, position + end - start, blank)
             start, seen, blank = position + end + 1, end + 1, True

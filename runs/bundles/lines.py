@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import msgspec
@@ -9,9 +10,11 @@ import msgspec
 from runs.bundles.opening import BrokenCompression, Readable
 from runs.records import Problem, ProblemKind
 
-__all__ = ["Blanks", "Line", "split_lines"]
+__all__ = ["Blanks", "Line", "blank_run", "split_lines"]
 
 _CHUNK = 256 * 1024
+_BLANK_BYTES = 64
+_BLANK_RUN = re.compile(rb"(?:[ \t\r]{0,%d}\n){2,}" % _BLANK_BYTES)
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,6 +30,8 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
     too_long: bool = False
     broken: str = ""
     """Why the data stopped within this line: the compressed data ends early."""
+    count: int = 1
+    """How many lines this is: blank ones that follow each other may come as one."""
 
     @property
     def blank(self) -> bool:
@@ -39,9 +44,10 @@ class Blanks:
     def __init__(self) -> None:
         self._first = self._count = 0
 
-    def add(self, number: int) -> None:
+    def add(self, number: int, count: int = 1) -> None:
+        """`count` lines, of which the first has this number."""
         self._first = self._first or number
-        self._count += 1
+        self._count += count
 
     def notes(self) -> list[Problem]:
         """What is to be said of them: nothing, or one sentence."""
@@ -49,6 +55,17 @@ class Blanks:
             return []
         lines = "1 blank line was" if self._count == 1 else f"{self._count:,} blank lines were"
         return [Problem(line=self._first, kind=ProblemKind.NOTE, reason=f"{lines} passed over.")]
+
+
+def blank_run(data: bytes, start: int, end: int, *, max_line: int) -> tuple[int, int] | None:
+    """Where the blank lines end that begin with the one from `start` to `end`, and how many; None for one alone.
+
+    A file can be gigabytes of them. One after the other they would take minutes.
+    """
+    if end - start > _BLANK_BYTES or max_line < _BLANK_BYTES:
+        return None
+    run = _BLANK_RUN.match(data, start)
+    return None if run is None else (run.end(), data.count(b"\n", start, run.end()))
 
 
 def split_lines(stream: Readable, *, max_line: int, first: int = 1) -> Iterator[Line]:
@@ -68,6 +85,11 @@ def split_lines(stream: Readable, *, max_line: int, first: int = 1) -> Iterator[
             break
         start = 0
         while (end := chunk.find(b"\n", start)) >= 0:
+            if not length and (run := blank_run(chunk, start, end, max_line=max_line)) is not None:
+                start, count = run
+                yield Line(number=number, length=0, count=count)
+                number += count
+                continue
             length += end - start
             if length > max_line:
                 yield Line(number=number, length=length, too_long=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import lzma
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import BinaryIO, Protocol
 
 import zstandard
@@ -59,19 +59,24 @@ class Readable(Protocol):
     def read(self, size: int = ..., /) -> bytes: ...
 
 
-def open_bundle(source: Readable, limits: Limits | None = None) -> BundleStream:
-    """The uncompressed bytes of a result file (gzip, zstd, xz or plain), without a byte order mark.
+def open_bundle(
+    source: Readable, limits: Limits | None = None, beat: Callable[[], None] = lambda: None
+) -> BundleStream:
+    """The uncompressed bytes of a result file (gzip, zstd, xz or plain), without a byte order mark; `beat` is called
+    for each block of them.
 
     Raises `UnsupportedBundle` for an archive. A break in the compressed data, or more of it than `limits` allow, raises
     `BrokenCompression` from `read`, after everything before the break has been read.
     """
-    stream = open_stream(source, limits)
+    stream = open_stream(source, limits, beat)
     if kind := archive_kind(stream.head(_BLOCK)):
         raise UnsupportedBundle(f"This is a {kind} archive within another file, which is not read: unpack it first.")
     return stream
 
 
-def open_stream(source: Readable, limits: Limits | None = None) -> BundleStream:
+def open_stream(
+    source: Readable, limits: Limits | None = None, beat: Callable[[], None] = lambda: None
+) -> BundleStream:
     """As `open_bundle`, and the content may be an archive."""
     counted = _Counted(source)
     first = _fill(counted, _BLOCK)
@@ -83,8 +88,8 @@ def open_stream(source: Readable, limits: Limits | None = None) -> BundleStream:
     elif first.startswith(_XZ):
         chunks = _unxz(first, counted)
     else:
-        return BundleStream(_plain(first, counted))
-    return BundleStream(_limited(chunks, counted, limits or Limits()))
+        return BundleStream(_beaten(_plain(first, counted), beat))
+    return BundleStream(_beaten(_limited(chunks, counted, limits or Limits()), beat))
 
 
 def archive_kind(head: bytes) -> str:
@@ -173,6 +178,12 @@ class _Counted:
         data = self._source.read(size)
         self.size += len(data)
         return data
+
+
+def _beaten(chunks: Iterator[bytes], beat: Callable[[], None]) -> Iterator[bytes]:
+    for chunk in chunks:
+        beat()
+        yield chunk
 
 
 def _limited(chunks: Iterator[bytes], source: _Counted, limits: Limits) -> Iterator[bytes]:

@@ -50,7 +50,7 @@ class ThinkingBox:
     ) -> Iterator[RawRecord | Problem]:
         for line in split_lines(stream, max_line=max_line, first=first):
             if line.blank:
-                blanks.add(line.number)
+                blanks.add(line.number, line.count)
             else:
                 yield _row(line, max_line)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import io
 import os
 from collections.abc import Iterator
@@ -324,6 +325,30 @@ def test_a_file_whose_cutting_could_not_even_be_given_back_is_stopped_by_the_swe
     retry_upload(upload)
     work_all()
     assert numbers(upload) == ("done", 10, 10, 4, 3, 3)
+
+
+@either_way
+def test_cutting_keeps_its_lease_where_no_row_comes_and_ends_when_it_is_stopped(
+    packed: bool, tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.LEASE_SECONDS = 0
+    rows = file_of(tmp_path, 2)[0] + b"\n" * (9 << 20)
+    data = [gzip.compress(rows, 1)] if packed else [rows]
+    upload = accept_upload("desk.birch-2.jsonl", data, companion=COMPANION, access=EVERYTHING)
+    cutting = claim_next()
+    assert cutting is not None
+    kept = []
+
+    def renewed(chunk: Chunk) -> bool:
+        kept.append(renew(chunk))
+        if len(kept) == 3:
+            stop_upload(upload)
+        return kept[-1]
+
+    monkeypatch.setattr(chunking, "renew", renewed)
+    split(cutting, hint=lambda: None)
+    assert kept == [True, True, True, False]
+    assert (numbers(upload)[0], upload.chunks.filter(number=0, state="done").exists()) == ("stopped", False)
 
 
 def test_chunks_in_any_order_give_what_one_pass_gives(tmp_path: Path) -> None:
