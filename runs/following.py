@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import os
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -29,7 +30,7 @@ from runs.records import Problem, ProblemKind
 from runs.upload_files import KeptFile
 from runs.uploads import BY_HAND, Wishes, header_of, new_upload, read_header
 
-__all__ = ["Follower"]
+__all__ = ["Follower", "known_as"]
 
 _REPLACED = "The file was cut or replaced while it was followed. The new one is read from its start, as another entry."
 
@@ -96,7 +97,7 @@ class Follower:
     def _begin(self) -> Tail:
         """Where an earlier watch ended, if the file still has what was read of it."""
         last = (
-            Upload.objects.filter(followed_path=str(self.path))
+            Upload.objects.filter(followed_path=known_as(self.path))
             .exclude(reader="")
             .select_related("run__benchmark")
             .first()
@@ -108,6 +109,9 @@ class Follower:
         if not tail.fits():
             return Tail(self.path, max_line=settings.MAX_LINE)
         self.upload, self._reader = last, reader_named(last.reader)
+        if last.state == UploadState.STOPPED and not last.error.startswith(BY_HAND):
+            last.state, last.error, last.finished_at, last.lease_until = UploadState.READING, "", None, _lease()
+            last.save(update_fields=["state", "error", "finished_at", "lease_until"])
         return tail
 
     def _rows(self, piece: Piece) -> list[Row]:
@@ -142,10 +146,12 @@ class Follower:
             upload.model_inferred = True
         assert self._reader is not None
         upload.reader = self._reader.name
-        upload.followed_path, upload.expected = str(self.path), self.expected
+        upload.followed_path, upload.expected = known_as(self.path), self.expected
         upload.state, upload.started_at = UploadState.READING, timezone.now()
         upload.lease_until = _lease()
         upload.save()
+        # What stood here before, and could not be read, is told of no longer.
+        Upload.objects.filter(followed_path=upload.followed_path, state=UploadState.FAILED, reader="").delete()
         return upload
 
     def _store(self, rows: list[Row], place: Place, size: int) -> None:
@@ -230,6 +236,11 @@ class Follower:
         except OSError:
             return
         Upload.objects.filter(pk=upload.pk).update(sha256=digest.hexdigest())
+
+
+def known_as(path: Path) -> str:
+    """A path as uploads have it: a database takes no name that is not UTF-8."""
+    return os.fsencode(path).decode(errors="backslashreplace")[:1000]
 
 
 def _lease() -> datetime:

@@ -9,17 +9,19 @@ import logging
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
+from django.db import DatabaseError
 
 from runs.access import EVERYTHING
 from runs.bundles.archives import is_junk
 from runs.bundles.opening import archive_kind, is_compressed
 from runs.bundles.run_metadata import COMPANION_END, read_beside
 from runs.errors import DiskFull, RunsError
-from runs.following import Follower
+from runs.following import Follower, known_as
 from runs.models import Upload, UploadState
-from runs.upload_files import blocks_of, hash_stream
+from runs.upload_files import KeptFile, blocks_of, hash_stream
 from runs.uploads import accept_upload, new_upload, refuse
 
 __all__ = ["Inbox"]
@@ -29,11 +31,19 @@ logger = logging.getLogger(__name__)
 _MOST_FILES = 5000
 
 
-class _Seen(msgspec.Struct):
-    """A file that is waited for until it does not change any more."""
+class _Signs(NamedTuple):
+    """By which a file is known to be as it was."""
 
     size: int
     modified: int
+    changed: int
+    """Of its rights and its name, too."""
+
+
+class _Seen(msgspec.Struct):
+    """A file that is waited for until it does not change any more."""
+
+    signs: _Signs
     since: float
 
 
@@ -49,8 +59,9 @@ class Inbox:
         self._followed: dict[Path, Follower] = {}
         self._grew: dict[Path, float] = {}
         self._waiting: dict[Path, _Seen] = {}
-        self._done: dict[Path, tuple[int, int]] = {}
-        """Whole files that were taken in or refused: size and time of change."""
+        self._done: dict[Path, _Signs] = {}
+        """Whole files that were taken in or refused."""
+        self._warned: dict[Path, str] = {}
 
     def step(self) -> int:
         """Looks once at every file. Returns how many rows and files were taken in."""
@@ -74,27 +85,43 @@ class Inbox:
         return found
 
     def _look(self, path: Path) -> int:
+        """Takes in what is new of a file. Whatever is wrong with one holds up no other."""
         try:
-            there = path.stat()
-            if self._done.get(path) == (there.st_size, there.st_mtime_ns):
+            there = _signs(path)
+            if self._done.get(path) == there:
                 return 0
             if path not in self._followed and _is_packed(path):
-                return self._take_whole(path, there.st_size, there.st_mtime_ns)
-            return self._follow(path, there.st_size, there.st_mtime_ns)
+                return self._take_whole(path, there)
+            return self._follow(path, there)
         except DiskFull as error:
-            logger.warning("%s: %s", path, error)
+            self._warn(path, str(error))
             self._done.pop(path, None)
         except RunsError as error:
-            logger.warning("%s: %s", path, error)
             self._set_aside(path, str(error))
+        except FileNotFoundError:
+            self._done.pop(path, None)
+        except PermissionError:
+            self._set_aside(path, "The file cannot be read: permission denied. Let the user of the server read it.")
         except OSError as error:
-            logger.warning("%s cannot be read: %s", path, error.strerror or error)
+            self._warn(path, f"It cannot be read: {error.strerror or error}. It is tried again.")
+        except DatabaseError:
+            raise
+        except Exception:
+            logger.exception("%s: reading it failed, and is tried again when it has changed.", known_as(path))
+            self._done[path] = _signs(path)
+            self._followed.pop(path, None)
         return 0
 
-    def _follow(self, path: Path, size: int, modified: int) -> int:
+    def _warn(self, path: Path, text: str) -> None:
+        """Once, and not at each look."""
+        if self._warned.get(path) != text:
+            self._warned[path] = text
+            logger.warning("%s: %s", known_as(path), text)
+
+    def _follow(self, path: Path, there: _Signs) -> int:
         follower = self._followed.get(path)
         if follower is None:
-            if not size:
+            if not there.size:
                 return 0
             follower = self._followed[path] = Follower(path)
             self._grew[path] = time.monotonic()
@@ -104,21 +131,21 @@ class Inbox:
         elif follower.stopped or time.monotonic() - self._grew[path] > self._idle:
             if not follower.stopped:
                 follower.finish()
-            self._done[path] = (size, modified)
+            self._done[path] = there
             del self._followed[path]
         return rows
 
-    def _take_whole(self, path: Path, size: int, modified: int) -> int:
+    def _take_whole(self, path: Path, there: _Signs) -> int:
         """Takes in a compressed file or an archive once nobody writes it any more."""
         now = time.monotonic()
         seen = self._waiting.get(path)
-        if seen is None or (seen.size, seen.modified) != (size, modified):
-            self._waiting[path] = _Seen(size, modified, now)
+        if seen is None or seen.signs != there:
+            self._waiting[path] = _Seen(there, now)
             return 0
         if now - seen.since < self._settle:
             return 0
         self._waiting.pop(path)
-        self._done[path] = (size, modified)
+        self._done[path] = there
         with path.open("rb") as stream:
             kept = hash_stream(stream)
             if Upload.objects.filter(sha256=kept.sha256).exclude(state=UploadState.FAILED).exists():
@@ -132,8 +159,8 @@ class Inbox:
 
     def _set_aside(self, path: Path, error: str) -> None:
         """A file that cannot be read is listed with what is wrong, and looked at again when it has changed."""
-        there = path.stat()
-        self._done[path] = (there.st_size, there.st_mtime_ns)
+        self._warn(path, error)
+        self._done[path] = _signs(path)
         follower = self._followed.pop(path, None)
         if follower is not None:
             follower.close(error)
@@ -143,13 +170,22 @@ class Inbox:
 
 def _list_refused(path: Path, error: str) -> None:
     """One entry for a path, however often its file has grown, or a process has begun to look."""
-    with path.open("rb") as stream:
-        upload = new_upload(path.name, hash_stream(stream), access=EVERYTHING)
-    upload.followed_path = str(path)
+    try:
+        with path.open("rb") as stream:
+            kept = hash_stream(stream)
+    except PermissionError:
+        kept = KeptFile("", "", path.stat().st_size)
+    upload = new_upload(path.name, kept, access=EVERYTHING)
+    upload.followed_path = known_as(path)
     before = Upload.objects.filter(followed_path=upload.followed_path, state=UploadState.FAILED)
     if not before.filter(sha256=upload.sha256).exists():
         before.delete()
         refuse(upload, error)
+
+
+def _signs(path: Path) -> _Signs:
+    there = path.stat()
+    return _Signs(there.st_size, there.st_mtime_ns, there.st_ctime_ns)
 
 
 def _is_packed(path: Path) -> bool:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 import random
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import OperationalError
 from pytest_django import Settings
 
 from runs.errors import DiskFull
@@ -290,7 +292,76 @@ def test_a_file_that_cannot_be_read_is_listed_once_and_read_when_it_can_be(tmp_p
     path.write_bytes(b"".join(lines(6)))
     for _ in range(3):
         inbox.step()
-    assert sorted((upload.state, upload.read) for upload in Upload.objects.all()) == [("done", 6), ("failed", 0)]
+    assert [(upload.state, upload.read) for upload in Upload.objects.all()] == [("done", 6)]
+
+
+def test_one_file_that_breaks_the_reading_holds_up_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "inbox"
+    folder.mkdir()
+    odd = Path(os.fsdecode(os.fsencode(folder) + b"/a\xff.jsonl"))
+    for path in (odd, folder / "b.jsonl", folder / "c.jsonl"):
+        write(path, b"".join(lines(3)))
+
+    class Broken(Follower):
+        def step(self) -> int:
+            if self.path.name == "b.jsonl":
+                raise LookupError
+            return super().step()
+
+    monkeypatch.setattr("runs.inbox.Follower", Broken)
+    inbox = Inbox(folder, lambda: None, settle=0, idle=0)
+    for _ in range(4):
+        inbox.step()
+    again = Inbox(folder, lambda: None, settle=0, idle=0)
+    for _ in range(4):
+        again.step()
+    assert sorted((upload.file_name, upload.state, upload.read) for upload in Upload.objects.all()) == [
+        ("a?.jsonl", "done", 3),
+        ("c.jsonl", "done", 3),
+    ]
+
+
+def test_a_file_that_may_not_be_read_is_listed_and_warned_of_once_and_read_when_it_may(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = tmp_path / "inbox"
+    folder.mkdir()
+    path = folder / "desk.birch.jsonl"
+    write(path, b"".join(lines(3)))
+    opened = Path.open
+
+    def closed(self: Path, *arguments: Any, **named: Any) -> Any:
+        if self == path and self.stat().st_mode & 0o777 == 0:
+            raise PermissionError(13, "Permission denied")
+        return opened(self, *arguments, **named)
+
+    # The tests may be run by root, who may read everything.
+    monkeypatch.setattr(Path, "open", closed)
+    path.chmod(0)
+    inbox = Inbox(folder, lambda: None, settle=0, idle=0)
+    for _ in range(4):
+        inbox.step()
+    (refused,) = Upload.objects.all()
+    assert (refused.state, refused.error.split(":")[0]) == ("failed", "The file cannot be read")
+    assert len([record for record in caplog.records if "permission denied" in record.getMessage()]) == 1
+    path.chmod(0o600)
+    for _ in range(3):
+        inbox.step()
+    assert [(upload.state, upload.read) for upload in Upload.objects.all()] == [("done", 3)]
+
+
+def test_what_the_inbox_left_says_that_it_is_read_once_the_inbox_is_back(tmp_path: Path) -> None:
+    folder = tmp_path / "inbox"
+    folder.mkdir()
+    write(folder / "desk.birch.jsonl", b"".join(lines(3)))
+    inbox = Inbox(folder, lambda: None, settle=0)
+    inbox.step()
+    inbox.close()
+    assert Upload.objects.get().state == "stopped"
+    again = Inbox(folder, lambda: None, settle=0)
+    again.step()
+    upload = Upload.objects.get()
+    assert (upload.state, upload.error, upload.finished_at, upload.read) == ("reading", "", None, 3)
 
 
 def test_an_archive_waits_where_the_disk_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -324,12 +395,23 @@ def test_the_command_ends_when_all_that_is_expected_is_there(tmp_path: Path) -> 
     assert out.getvalue().startswith(f"{path} → run desk-birch: 6 rows; ")
 
 
-def test_the_command_says_what_it_cannot_do(tmp_path: Path, settings: Settings) -> None:
+def full(*_: object) -> int:
+    raise OperationalError("database or disk is full")
+
+
+def test_the_command_says_what_it_cannot_do(
+    tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     settings.INBOX = ""
     with pytest.raises(CommandError, match="set TWENTYFOLD_INBOX"):
         call_command("watch", stderr=io.StringIO())
     write(tmp_path / "x.jsonl", b"hello\n")
     with pytest.raises(CommandError, match="no known format"):
         call_command("watch", str(tmp_path / "x.jsonl"), stderr=io.StringIO())
+    write(tmp_path / "y.jsonl", b"".join(lines(3)))
+    with monkeypatch.context() as patch:
+        patch.setattr(Follower, "step", full)
+        with pytest.raises(CommandError, match=r"did not take the rows \(database or disk is full\)\. Look after"):
+            call_command("watch", str(tmp_path / "y.jsonl"), stderr=io.StringIO())
     with pytest.raises(CommandError, match="no row came"):
         call_command("watch", str(tmp_path / "none.jsonl"), "--idle", "0.1", stderr=io.StringIO())

@@ -11,6 +11,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError
 from kombu.exceptions import OperationalError
 
 from runs.errors import RunsError
@@ -40,7 +41,8 @@ class Command(BaseCommand):
             "--idle",
             type=_seconds,
             metavar="SECONDS",
-            help="end when nothing new came for so long; else go on for ever",
+            help="of a file: end when nothing new came for so long, else go on for ever; of a folder: after how long "
+            "without a new line one of its files counts as whole (600)",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -90,6 +92,11 @@ class Command(BaseCommand):
             upload = follower.finish()
         except RunsError as error:
             raise CommandError(f"{path}: {error}") from error
+        except DatabaseError as error:
+            raise CommandError(
+                f"{path}: the database did not take the rows ({str(error).strip()}). Look after the database, or make "
+                "space on its disk, and run the command again: it goes on where it was."
+            ) from error
         except OSError as error:
             raise CommandError(f"{path}: the file cannot be read: {error.strerror or error}.") from error
         if upload is None or upload.run is None:
