@@ -34,6 +34,8 @@ from runs.metrics import CurvePoint, ErrorRule, GroupMetrics, Interval
 __all__ = ["TaskLinks", "distribution", "line", "reliability"]
 
 _HEIGHT = 320
+_MOST_TOLD = 201
+"""Numbers of successes that are all told: more make bars thinner than a pixel, and a table that nobody reads."""
 _MARGIN = {"l": 48, "r": 16, "t": 24, "b": 46, "pad": 0}
 
 
@@ -59,6 +61,9 @@ def distribution(figures: GroupMetrics, links: TaskLinks | None = None) -> Chart
             f"Not counted, fewer than {plural(figures.k, 'attempt')} recorded: "
             f"{plural(figures.incomplete_tasks, 'task')}."
         )
+    told = _told(counts, figures.k)
+    if len(told) < len(counts):
+        notes.append("Numbers of successes that no task has are left out.")
     if len(counts) - 1 > figures.k:
         notes.append(f"Some tasks have more than the {plural(figures.k, 'attempt')} that the benchmark asks for.")
     return Chart(
@@ -69,7 +74,7 @@ def distribution(figures: GroupMetrics, links: TaskLinks | None = None) -> Chart
         if complete
         else f"No task has {plural(figures.k, 'attempt')} recorded.",
         notes=tuple(notes),
-        figure=_bars(counts, figures.k, complete, links) if complete else None,
+        figure=_bars(counts, told, figures.k, complete, links) if complete else None,
         table=Table(
             ("Successes", "Tasks", "Share of tasks"),
             tuple(
@@ -81,27 +86,34 @@ def distribution(figures: GroupMetrics, links: TaskLinks | None = None) -> Chart
                     ),
                     _link(passed, figures.k, links) or None,
                 )
-                for passed, number in enumerate(counts)
+                for passed, number in ((passed, counts[passed]) for passed in told)
             ),
         ),
     )
+
+
+def _told(counts: Sequence[int], k: int) -> list[int]:
+    """The numbers of successes that are told: all, or where these are many, those that tasks have, none and all."""
+    if len(counts) <= _MOST_TOLD:
+        return list(range(len(counts)))
+    return [passed for passed, number in enumerate(counts) if number or passed in {0, k}]
 
 
 def _link(passed: int, k: int, links: TaskLinks) -> str:
     return links.never if passed == 0 else links.always if passed >= k else links.sometimes
 
 
-def _bars(counts: Sequence[int], k: int, complete: int, links: TaskLinks) -> dict[str, Any]:
+def _bars(counts: Sequence[int], at: Sequence[int], k: int, complete: int, links: TaskLinks) -> dict[str, Any]:
+    """A bar for each number of successes in `at`."""
     last = len(counts) - 1
-    at = list(range(len(counts)))
     highest = max(counts)
     step = max(1.0, nice_step(highest, 4))
     shown = {0, last} | ({counts.index(highest)} if highest > 0 else set())
     trace = {
         "type": "bar",
         "name": "tasks",
-        "x": at,
-        "y": list(counts),
+        "x": list(at),
+        "y": [counts[i] for i in at],
         "width": 0.82,
         "marker": {
             "color": [FAIL_SOFT if i == 0 else PASS if i >= k else INK_3 for i in at],
@@ -110,15 +122,15 @@ def _bars(counts: Sequence[int], k: int, complete: int, links: TaskLinks) -> dic
                 "width": [1.25 if i == 0 else 0 for i in at],
             },
         },
-        "text": [counted(n) if i in shown else "" for i, n in enumerate(counts)],
+        "text": [counted(counts[i]) if i in shown else "" for i in at],
         "textposition": "outside",
         "textfont": {"size": LABEL_SIZE, "color": INK, "weight": BOLD},
         "textangle": 0,
         "cliponaxis": False,
         "hoverinfo": "text",
         "hovertext": [
-            f"{plural(n, 'task')}<br>passed {i} of {k}<br>{percent(n / complete)} of {counted(complete)}"
-            for i, n in enumerate(counts)
+            f"{plural(counts[i], 'task')}<br>passed {i} of {k}<br>{percent(counts[i] / complete)} of {counted(complete)}"
+            for i in at
         ],
         "customdata": [_link(i, k, links) for i in at],
     }
