@@ -129,8 +129,8 @@ def _bars(counts: Sequence[int], at: Sequence[int], k: int, complete: int, links
         "cliponaxis": False,
         "hoverinfo": "text",
         "hovertext": [
-            f"{plural(counts[i], 'task')}<br>passed {i} of {k}<br>{percent(counts[i] / complete)} of {counted(complete)}"
-            for i in at
+            f"{plural(n, 'task')}<br>passed {i} of {k}<br>{percent(n / complete)} of {counted(complete)}"
+            for i, n in ((i, counts[i]) for i in at)
         ],
         "customdata": [_link(i, k, links) for i in at],
     }

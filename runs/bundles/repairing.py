@@ -62,8 +62,12 @@ def broken_json(decoded: str, error: json.JSONDecodeError, *, ended: bool = True
         where = f"the text breaks off at character {len(decoded)} (inside a string)"
     elif error.pos >= len(decoded.rstrip()):
         where = f"the text breaks off at character {len(decoded)}"
+    elif error.msg == "Extra data" and "\r" in decoded[error.pos - 1 : error.pos]:
+        where = f"another value begins behind the carriage return before character {error.pos + 1}"
+        hint = " Save the file with line feeds as line ends."
     else:
-        where = f"{error.msg[:1].lower()}{error.msg[1:]} at character {error.pos + 1}"
+        said = error.msg.removesuffix(" at")
+        where = f"{said[:1].lower()}{said[1:]} at character {error.pos + 1}"
     return BadRecord(f"Not valid JSON: {where}.{hint}")
 
 

@@ -370,6 +370,17 @@ def test_tasks_by_successes() -> None:
     )
 
 
+@pytest.mark.parametrize(("k", "told"), [(200, list(range(201))), (201, [0, 7, 201]), (5_000, [0, 7, 5_000])])
+def test_where_repetitions_are_many_only_successes_that_tasks_have_are_told(k: int, told: list[int]) -> None:
+    chart = distribution(run_figures({7: 3, k: 1}, k))
+    bars = trace(chart, "tasks")
+    tasks = [{7: 3, k: 1}.get(passed, 0) for passed in told]
+    assert (bars["x"], bars["y"]) == (told, tasks)
+    assert [row.name for row in chart.table.rows] == [f"{passed} of {k}" for passed in told]
+    assert [row.cells[0].value for row in chart.table.rows] == tasks
+    assert ("Numbers of successes that no task has are left out." in chart.notes) == (k > 200)
+
+
 def test_a_run_without_a_complete_task_has_no_distribution() -> None:
     chart = distribution(run_figures({}, incomplete=2))
     assert (chart.figure, chart.caption) == (None, "No task has 4 attempts recorded.")

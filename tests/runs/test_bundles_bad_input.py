@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from runs.bundles import reader_named
+from runs.bundles.repairing import diagnose
 from runs.errors import BadRecord
 from runs.records import Problem, ProblemKind
 from tests.bundles import FOLDER, put_together, read_bytes, read_sample, row_texts
@@ -47,6 +48,21 @@ def test_a_line_cut_anywhere_is_called_cut() -> None:
         assert "The line has no line end, so the copy is probably cut off." in problem.reason
     inside = read_bytes(line(make_row()) + text[:20]).problems[0].reason
     assert inside.startswith("Not valid JSON: the text breaks off at character 20 (inside a string).")
+
+
+def test_lines_that_end_by_carriage_returns_alone_are_told_so() -> None:
+    row = line(make_row()).rstrip()
+    (problem,) = read_bytes(b"\r".join([row, row, row])).problems
+    assert problem.reason == (
+        f"Not valid JSON: another value begins behind the carriage return before character {len(row) + 2}. Save the "
+        "file with line feeds as line ends."
+    )
+
+
+def test_a_raw_control_character_is_told_with_its_place() -> None:
+    bad = diagnose(b'{"uid": "t\x01"}')
+    assert bad is not None
+    assert bad.reason == "Not valid JSON: invalid control character at character 11."
 
 
 def test_a_whole_last_line_needs_no_line_end() -> None:
