@@ -71,7 +71,7 @@ def _lines(stream: BinaryIO, max_line: int, beat: Callable[[], None]) -> Iterato
         seen = 0
         while (end := block.find(b"\n", seen)) >= 0:
             begins = start == position + seen
-            if begins and (run := blank_run(block, seen, end, max_line=max_line)) is not None:
+            if begins and (run := blank_run(block, seen, max_line=max_line)) is not None:
                 seen, count = run
                 start = position + seen
                 yield _Line(start, 0, True, count)

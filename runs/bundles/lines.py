@@ -13,8 +13,7 @@ from runs.records import Problem, ProblemKind
 __all__ = ["Blanks", "Line", "blank_run", "split_lines"]
 
 _CHUNK = 256 * 1024
-_BLANK_BYTES = 64
-_BLANK_RUN = re.compile(rb"(?:[ \t\r]{0,%d}\n){2,}" % _BLANK_BYTES)
+_BLANK = re.compile(rb"[ \t\r\n]*")
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,15 +56,16 @@ class Blanks:
         return [Problem(line=self._first, kind=ProblemKind.NOTE, reason=f"{lines} passed over.")]
 
 
-def blank_run(data: bytes, start: int, end: int, *, max_line: int) -> tuple[int, int] | None:
-    """Where the blank lines end that begin with the one from `start` to `end`, and how many; None for one alone.
+def blank_run(data: bytes, start: int, *, max_line: int) -> tuple[int, int] | None:
+    """Where the blank lines end that begin at `start`, and how many they are; None for fewer than two. Together they
+    have at most `max_line` bytes.
 
     A file can be gigabytes of them. One after the other they would take minutes.
     """
-    if end - start > _BLANK_BYTES or max_line < _BLANK_BYTES:
-        return None
-    run = _BLANK_RUN.match(data, start)
-    return None if run is None else (run.end(), data.count(b"\n", start, run.end()))
+    blank = _BLANK.match(data, start, start + max_line)
+    end = data.rfind(b"\n", start, blank.end()) + 1 if blank else 0
+    count = data.count(b"\n", start, end) if end else 0
+    return (end, count) if count > 1 else None
 
 
 def split_lines(stream: Readable, *, max_line: int, first: int = 1) -> Iterator[Line]:
@@ -85,7 +85,7 @@ def split_lines(stream: Readable, *, max_line: int, first: int = 1) -> Iterator[
             break
         start = 0
         while (end := chunk.find(b"\n", start)) >= 0:
-            if not length and (run := blank_run(chunk, start, end, max_line=max_line)) is not None:
+            if not length and (run := blank_run(chunk, start, max_line=max_line)) is not None:
                 start, count = run
                 yield Line(number=number, length=0, count=count)
                 number += count
