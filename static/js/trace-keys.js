@@ -213,6 +213,9 @@
   trace.mark();
   const at = trace.row(state.step);
   if (at && !narrow.matches) trace.into(at);
+  // On a narrow screen the steps are below the head: the way down is taken for who followed a link to one of them.
+  const linked = Number(new URLSearchParams(location.search).get("step")) === state.step;
+  if (at && narrow.matches && linked) $(".line", at).scrollIntoView({ block: "center" });
   const named = /^#e(\d+)$/.exec(location.hash);
   if (named) trace.goto(named[1]);
   else $('[aria-current="true"][data-effect]', side)?.scrollIntoView({ block: "nearest" });

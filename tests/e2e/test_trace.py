@@ -16,7 +16,7 @@ from runs.upload_files import KeptFile
 from runs.uploads import Wishes, new_upload
 from tests.e2e.browser import settle
 from tests.stored import outcomes, store
-from tests.trace_rows import hostile_row
+from tests.trace_rows import hostile_row, long_row
 
 OpenPage = Callable[..., Page]
 UID = "rental_desk_group1.py:test_return_001"
@@ -193,6 +193,23 @@ def test_panes_are_tabs_on_a_narrow_screen(open_page: OpenPage) -> None:
     for width in (360, 390):
         page.set_viewport_size({"width": width, "height": 800})
         assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_a_link_to_a_step_shows_it_on_a_narrow_screen(open_page: OpenPage) -> None:
+    store([long_row(60, uid=UID)])
+    page = open_page(address(query="?step=40"), width=390, height=844)
+    expect(page.locator("#s40 .line")).to_be_in_viewport(ratio=1)
+    assert page.evaluate("Math.abs(document.querySelector('#s40 .line').getBoundingClientRect().top - 422)") < 60
+    assert page.evaluate("document.activeElement === document.body")
+    for query in ("", "?step=40&tab=state", "?step=no"):
+        page.goto(address(query=query))
+        settle(page)
+        assert (query, page.evaluate("scrollY")) == (query, 0)
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.goto(address(query="?step=40"))
+    settle(page)
+    expect(page.locator("#s40 .line")).to_be_in_viewport(ratio=1)
+    assert page.evaluate("scrollY") == 0
 
 
 @pytest.mark.parametrize("query", ["", "?tab=checks", "?tab=task", "?tab=raw", "?step=1&unchanged=1", "?show=writes"])
