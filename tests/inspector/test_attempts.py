@@ -83,6 +83,25 @@ def test_the_evidence_says_what_is_known(client: Client, letter: str, states: bo
     assert evidence(html) == f"Evidence {said}"
 
 
+def state_pane(client: Client, verdict: str) -> str:
+    html = client.get(Attempt.objects.get(verdict=verdict).get_absolute_url()).content.decode()
+    return part(html, '<div class="nothing">', '<div data-panel="checks"')
+
+
+def test_an_attempt_that_ended_in_an_error_gives_no_advice_on_recording_states(client: Client) -> None:
+    store(outcomes(UID, "pe"))
+    assert state_pane(client, "error") == "No end state is recorded. The attempt ended in an error."
+
+
+def test_a_run_without_states_says_how_to_record_them(client: Client) -> None:
+    store([*outcomes(UID, "p", states=False), make_row(repetition=1, outcome="system")])
+    assert state_pane(client, "passed") == (
+        "The states are not recorded. The file does not hold the records before, after and required, and the check "
+        "reports no difference. To record them, run the harness with --dump testcontext ."
+    )
+    assert "testcontext" not in state_pane(client, "error")
+
+
 def test_a_grader_error_is_no_evidence(client: Client) -> None:
     store([make_row(outcome="grader", states=False)])
     html = page(client)
