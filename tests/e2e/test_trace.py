@@ -212,6 +212,19 @@ def test_a_link_to_a_step_shows_it_on_a_narrow_screen(open_page: OpenPage) -> No
     assert page.evaluate("scrollY") == 0
 
 
+def test_the_strip_of_repetitions_stays_where_it_is(open_page: OpenPage) -> None:
+    store(outcomes(UID, "fp" + "f" * 17 + "e"), repetitions=20)
+    page = open_page(address(0))
+    places = set()
+    for repetition in (0, 1, 19):
+        page.goto(address(repetition))
+        settle(page)
+        box = page.locator(".att .strip").bounding_box()
+        assert box is not None
+        places.add((box["x"], box["y"], page.locator(".att").evaluate("at => at.offsetHeight")))
+    assert len(places) == 1, places
+
+
 @pytest.mark.parametrize("query", ["", "?tab=checks", "?tab=task", "?tab=raw", "?step=1&unchanged=1", "?show=writes"])
 def test_axe_finds_nothing_serious(open_page: OpenPage, barriers: Callable[[Page], list[str]], query: str) -> None:
     store([*outcomes(UID, "fpe.n"), *outcomes("b.py:two", "f", states=False)], repetitions=6)
