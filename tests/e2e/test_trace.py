@@ -225,6 +225,28 @@ def test_the_strip_of_repetitions_stays_where_it_is(open_page: OpenPage) -> None
     assert len(places) == 1, places
 
 
+# Pixels between the ring of focus and the next edge of the strip.
+ROOM = """() => {
+  const strip = document.querySelector(".att .strip").getBoundingClientRect();
+  const at = document.activeElement.getBoundingClientRect();
+  const ring = getComputedStyle(document.activeElement);
+  const sides = [at.top - strip.top, strip.bottom - at.bottom, at.left - strip.left, strip.right - at.right];
+  return Math.min(...sides) - parseFloat(ring.outlineWidth) - parseFloat(ring.outlineOffset);
+}"""
+
+
+def test_the_ring_of_focus_fits_into_the_strip_of_repetitions(open_page: OpenPage) -> None:
+    store(outcomes(UID, "fp" * 6))
+    for width in (1440, 390):
+        page = open_page(address(5), width=width, height=844)
+        page.keyboard.press("Tab")
+        for place in ("first", "last"):
+            page.locator(f".att .strip a:{place}-of-type").focus()
+            assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+            room = page.evaluate(ROOM)
+            assert room >= 0, (width, place, room)
+
+
 @pytest.mark.parametrize("query", ["", "?tab=checks", "?tab=task", "?tab=raw", "?step=1&unchanged=1", "?show=writes"])
 def test_axe_finds_nothing_serious(open_page: OpenPage, barriers: Callable[[Page], list[str]], query: str) -> None:
     store([*outcomes(UID, "fpe.n"), *outcomes("b.py:two", "f", states=False)], repetitions=6)
