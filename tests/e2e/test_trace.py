@@ -247,6 +247,19 @@ def test_the_ring_of_focus_fits_into_the_strip_of_repetitions(open_page: OpenPag
             assert room >= 0, (width, place, room)
 
 
+def test_controls_are_not_printed(open_page: OpenPage) -> None:
+    store(outcomes(UID, "fp"))
+    page = open_page(address())
+    controls = page.locator(
+        ".btn:visible, .seg:visible, input:visible, .copy:visible, [data-unchanged]:visible, .tabs a:visible"
+    )
+    assert controls.count() > 10
+    page.emulate_media(media="print")
+    expect(controls).to_have_text(["State1"])
+    for shown in (".att h1", ".att .strip", "#s4", "tr.wrong"):
+        expect(page.locator(shown)).to_be_visible()
+
+
 @pytest.mark.parametrize("query", ["", "?tab=checks", "?tab=task", "?tab=raw", "?step=1&unchanged=1", "?show=writes"])
 def test_axe_finds_nothing_serious(open_page: OpenPage, barriers: Callable[[Page], list[str]], query: str) -> None:
     store([*outcomes(UID, "fpe.n"), *outcomes("b.py:two", "f", states=False)], repetitions=6)
