@@ -33,6 +33,8 @@ _ARGUMENT = 24
 _ERROR = 300
 _AROUND = 60
 """Characters before words that were found; after them twice as many."""
+_IN_VIEW = {"u": 70, "a": 70, "s": 70, "r": 70}
+"""Characters of a row that a narrow screen shows too: two lines of a message, one (40) of a thought or of arguments."""
 _FILTERS = {"all": "uastcwexr", "calls": "cwexr", "writes": "wx", "errors": "ex"}
 GLYPHS = {
     "u": "user",
@@ -164,7 +166,8 @@ def _holds(step: Step, find: str) -> bool:
 def _with_excerpt(line: StepLine, step: Step, find: str) -> StepLine:
     """The row with the words that were asked for where it does not show them itself."""
     words = re.compile(re.escape(find), re.IGNORECASE)
-    if not find or any(words.search(text) for text in (line.say, line.tool or "", line.error or "")):
+    in_view = line.say[: _IN_VIEW.get(line.letter, 40)]
+    if not find or any(words.search(text) for text in (in_view, line.tool or "", line.error or "")):
         return line
     is_call = step.kind is StepKind.CALL
     named = {"response" if is_call else "text": step.content or "", "arguments": _arguments_text(step.arguments)}

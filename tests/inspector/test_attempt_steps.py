@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from html import unescape
 
 import pytest
 from django.test import Client
@@ -35,6 +36,27 @@ def test_found_words_are_marked_and_stay_text(client: Client) -> None:
     excerpts = re.findall(r'<span class="sub excerpt">(.*?)</span> <bdi dir="auto">(.*?)</bdi>', html)
     assert [(plain(name), plain(words).count("x")) for name, words in excerpts] == [("response", 174), ("text", 59)]
     assert "<mark>" not in page(client)
+
+
+def test_words_that_a_row_cuts_off_are_shown_below_it(client: Client) -> None:
+    thought = "The tool returned the data. Now I call update_rental with the right values: on hold, not solved."
+    messages = [
+        text("user", "Hold it."),
+        text("assistant", "A hold it is.", tag="think"),
+        text("assistant", thought, tag="think"),
+        *tool(1, "update_rental", {"id": 7, "customer": "ada@example.com", "status": "hold"}, "{}"),
+        text("user", f"{thought} Please."),
+    ]
+    store([row_with(messages)])
+    found = re.findall(r'id="s(\d)"(.*?)</li>', page(client, "?find=hold"), re.DOTALL)
+    excerpts = [(step, re.search(r'<span class="sub excerpt">(.*?)</bdi>', row)) for step, row in found]
+    assert [(step, plain(unescape(match[1])) if match else "") for step, match in excerpts] == [
+        ("1", ""),
+        ("2", ""),
+        ("3", "text …he data. Now I call update_rental with the right values: on hold , not solved."),
+        ("4", 'arguments {"id": 7, "customer": "ada@example.com", "status": " hold "}'),
+        ("5", "text …he data. Now I call update_rental with the right values: on hold , not solved. Please."),
+    ]
 
 
 def test_null_arguments_are_folded_away(client: Client) -> None:
