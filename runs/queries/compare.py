@@ -23,7 +23,7 @@ from runs.queries.compare_lines import (
     shown_matches,
 )
 from runs.queries.compare_structs import Choice, ComparePage, CompareView, ShowLines, Side
-from runs.queries.compare_writes import ungraded_by_step
+from runs.queries.compare_writes import graded_by_step, ungraded_by_step
 from runs.queries.paging import page_of
 from runs.queries.verdicts import verdict_word
 from runs.querysets import for_evaluators, visible_attempts
@@ -122,6 +122,7 @@ def _steps(record: AttemptRecord, graded: GradedAttempt, label: str, explaining:
         wrote=writes_by_step(graded),
         label=label,
         ungraded=ungraded_by_step(graded),
+        graded=graded_by_step(graded),
         explaining=explaining,
     )
 

@@ -8,11 +8,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
+from msgspec import UNSET
 
 from runs.alignment import Match, Relation, arguments_of
 from runs.queries.attempt_state_structs import Wrote
 from runs.queries.attempt_steps import GLYPHS, WHO
 from runs.queries.compare_structs import Argument, Bar, Cell, CompareLine, Piece, ShowLines
+from runs.queries.compare_writes import GradedField
 from runs.queries.values import json_line
 from runs.records import Step, StepKind
 
@@ -45,6 +47,8 @@ class Steps(msgspec.Struct, frozen=True, kw_only=True):
     label: str
     ungraded: Mapping[int, frozenset[str]] = {}
     """Step → fields that count for nothing in all that it wrote."""
+    graded: Mapping[int, Mapping[str, GradedField]] = {}
+    """Step → the graded fields that it wrote."""
     explaining: frozenset[int] = frozenset()
     """Steps that wrote a value in which the two attempts end otherwise."""
 
@@ -189,9 +193,10 @@ def _line(match: Match, left: Steps, right: Steps, bar: Bar | None) -> CompareLi
     elif match.relation is Relation.ANSWER:
         relation = Relation.DIFFERS.value
     if one is not None and other is not None and match.relation is Relation.DIFFERS:
-        ours, theirs = _pair(one, other)
+        ours, theirs = _pair(one, other, left, right)
         cells = _cell(one, left, ours, match.relation), _cell(other, right, theirs, match.relation)
-        return CompareLine(relation=relation, left=cells[0], right=cells[1], bar=bar)
+        graded = any(argument.worth for argument in [*ours.arguments, *theirs.arguments])
+        return CompareLine(relation=relation, left=cells[0], right=cells[1], bar=bar, graded=graded)
     return CompareLine(
         relation=relation,
         left=None if one is None else _cell(one, left, _alone(one), match.relation),
@@ -216,7 +221,7 @@ def _alone(step: Step) -> _Content:
     return _Content(arguments=listed, equal=len(given) - len(listed))
 
 
-def _pair(one: Step, other: Step) -> tuple[_Content, _Content]:
+def _pair(one: Step, other: Step, left_side: Steps, right_side: Steps) -> tuple[_Content, _Content]:
     if one.kind is not StepKind.CALL:
         ours, theirs = one.content or "", other.content or ""
         left, right = word_pieces(ours, theirs, limit=_TEXT)
@@ -230,8 +235,8 @@ def _pair(one: Step, other: Step) -> tuple[_Content, _Content]:
     for name in changed:
         a, b = _given(mine, name), _given(yours, name)
         left, right = word_pieces(a or "", b or "", limit=_VALUE)
-        left_arguments.append(_changed(name, a, left))
-        right_arguments.append(_changed(name, b, right))
+        left_arguments.append(_changed(name, a, left, _worth(one, name, left_side)))
+        right_arguments.append(_changed(name, b, right, _worth(other, name, right_side)))
     rest = [Argument(name=name, pieces=[Piece(_cut(_text(mine[name]), 40))]) for name in equal[:3]]
     more = max(0, len(equal) - 3)
     return (
@@ -240,10 +245,20 @@ def _pair(one: Step, other: Step) -> tuple[_Content, _Content]:
     )
 
 
-def _changed(name: str, text: str | None, pieces: list[Piece]) -> Argument:
+def _changed(name: str, text: str | None, pieces: list[Piece], worth: str) -> Argument:
     if text is not None and len(text) > _VALUE:
         pieces = [*pieces, Piece("…")]
-    return Argument(name=name, pieces=pieces, differs=True, absent=text is None)
+    return Argument(name=name, pieces=pieces, differs=True, absent=text is None, worth=worth)
+
+
+def _worth(step: Step, name: str, side: Steps) -> str:
+    """`must` or `is` for an argument that a graded field was written from; empty for any other."""
+    field = side.graded.get(step.index, {}).get(name.rpartition(".")[2])
+    arguments = arguments_of(step)
+    if field is None or name not in arguments:
+        return ""
+    required = field.required is not UNSET and _same(arguments[name], field.required)
+    return "must" if required or field.settled else "is"
 
 
 def _given(arguments: Mapping[str, Any], name: str) -> str | None:

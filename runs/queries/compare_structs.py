@@ -65,6 +65,8 @@ class Argument(msgspec.Struct, frozen=True, kw_only=True):
     differs: bool = False
     absent: bool = False
     """The other side gives this argument, this one does not."""
+    worth: str = ""
+    """Only where it differs and is graded: `must` for the required value, `is` for another."""
 
 
 class Cell(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,6 +103,8 @@ class CompareLine(msgspec.Struct, frozen=True, kw_only=True):
     left: Cell | None = None
     right: Cell | None = None
     bar: Bar | None = None
+    graded: bool = False
+    """The two differ in a graded value."""
     folded: int = 0
     """This line stands for so many equal ones."""
 

@@ -1,13 +1,51 @@
-"""What a write of an attempt is about, for a comparison: which of the fields that it names are not graded."""
+"""What a write of an attempt is about, for a comparison: which of the fields that it names are graded."""
 
 from __future__ import annotations
 
-from runs.records import EffectKind, GradedAttempt, Grading
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+
+from runs.records import Effect, EffectKind, GradedAttempt, Grading
 from runs.statediff import shipped_rules
 
-__all__ = ["ungraded_by_step"]
+__all__ = ["GradedField", "graded_by_step", "ungraded_by_step"]
 
 _Table = tuple[str, str]
+
+
+class GradedField(msgspec.Struct, frozen=True):
+    """A graded field that a step wrote. `required` is UNSET where no such record or field is required."""
+
+    required: Any
+    settled: bool
+    """The step wrote it last, and it ended as required."""
+
+
+def graded_by_step(graded: GradedAttempt) -> dict[int, dict[str, GradedField]]:
+    """Step → the graded fields that it wrote; of two with one name the one that failed."""
+    found: dict[int, dict[str, GradedField]] = {}
+    for effect in graded.effects:
+        if effect.kind is EffectKind.UNGRADED or effect.positional:
+            continue
+        for place, write in enumerate(effect.writes):
+            settled = place == 0 and effect.kind is EffectKind.CORRECT
+            for name, required in _fields(effect):
+                found.setdefault(write.step, {}).setdefault(name, GradedField(required, settled))
+    return found
+
+
+def _fields(effect: Effect) -> Iterator[tuple[str, Any]]:
+    """The field of an effect with its required value; of a whole record each that it has or should have."""
+    if effect.field is not None:
+        yield effect.field, effect.required
+        return
+    required = effect.required if isinstance(effect.required, dict) else {}
+    after = effect.after if isinstance(effect.after, dict) else {}
+    for name in dict.fromkeys([*required, *after]):
+        yield name, required.get(name, UNSET)
 
 
 def ungraded_by_step(graded: GradedAttempt) -> dict[int, frozenset[str]]:

@@ -7,10 +7,13 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import reverse
+from msgspec import UNSET
 
 from runs.models import Attempt, Run
 from runs.queries.compare_lines import word_pieces
 from runs.queries.compare_structs import Piece
+from runs.queries.compare_writes import GradedField, graded_by_step
+from runs.records import Effect, EffectKind, GradedAttempt, Write
 from tests.factories import SERVER, make_row, make_states, state_hash
 from tests.stored import outcomes, store
 from tests.trace_rows import hostile_row, long_row
@@ -34,6 +37,12 @@ def words(text: str) -> str:
     return " ".join(re.sub("<[^>]+>", " ", text.replace("<wbr>", "")).split())
 
 
+def marked(text: str) -> list[tuple[str, str]]:
+    """The words marked in the steps, line by line, each with the worth that the mark gives it."""
+    steps = text[text.index('id="steps"') : text.index('id="choose"')]
+    return re.findall(r'<span class="val ?(\w*)">(.*?)</span>', steps)
+
+
 def test_a_passed_and_a_failed_attempt_side_by_side(client: Client) -> None:
     text = page_of(client, *pair_of(store(outcomes(UID, "pf"))))
     end = words(text[text.index('id="end"') : text.index('id="steps"')])
@@ -45,7 +54,40 @@ def test_a_passed_and_a_failed_attempt_side_by_side(client: Client) -> None:
     assert "First difference" not in steps
     assert "item.status : returned , id : 7" in steps
     assert "item.status : closed , id : 7" in steps
-    assert text.count('<span class="val a">returned</span>') == text.count('<span class="val b">closed</span>') == 1
+    assert marked(text) == [("must", "returned"), ("is", "closed")]
+    passed, failed = pair_of(Run.objects.get())
+    assert marked(page_of(client, failed, passed)) == [("is", "closed"), ("must", "returned")]
+    assert 'class="rel graded"' in text
+
+
+def test_only_graded_values_have_the_colours_of_a_verdict(client: Client) -> None:
+    rows = [renamed_row(0, "Mixer A", outcome="passed"), renamed_row(1, "Mixer B", outcome="passed")]
+    for row, word in zip(rows, ("ada", "bob"), strict=True):
+        search = next(message for message in row["messages"] if "find_rentals" in str(message))
+        search["tool_calls"][0]["arguments"]["customer"] = f"{word}@example.com"
+    rows[1]["messages"][-1]["content"] = "The mixer is booked out. <DONE>"
+    text = page_of(client, *pair_of(store(rows)))
+    assert marked(text) == [("", "ada"), ("", "bob"), ("", "A"), ("", "B"), ("", "in"), ("", "out")]
+    assert text.count('class="cmp-row diff"') == text.count('<div class="rel"><span aria-hidden="true">≠') > 0
+
+
+def test_each_field_of_a_record_is_worth_what_is_required_of_it() -> None:
+    def effect(kind: EffectKind, field: str | None, **more: Any) -> Effect:
+        return Effect(kind=kind, server=SERVER, table="notes", key="1", field=field, **more)
+
+    effects = [
+        effect(EffectKind.MISSING, "status", required="hold", writes=[Write(step=4, value="open"), Write(step=2)]),
+        effect(EffectKind.CORRECT, "tags", required=["a"], writes=[Write(step=4, value=["a"]), Write(step=2)]),
+        effect(EffectKind.EXTRA, None, after={"text": "x"}, writes=[Write(step=5)]),
+        effect(EffectKind.CORRECT, None, after={"text": "x"}, required={"text": "x"}, writes=[Write(step=6)]),
+        effect(EffectKind.UNGRADED, "item", required="Mixer", writes=[Write(step=4, value="Saw")]),
+    ]
+    assert graded_by_step(GradedAttempt(effects=effects)) == {
+        4: {"status": GradedField("hold", False), "tags": GradedField(["a"], True)},
+        2: {"status": GradedField("hold", False), "tags": GradedField(["a"], False)},
+        5: {"text": GradedField(UNSET, False)},
+        6: {"text": GradedField("x", True)},
+    }
 
 
 def note_row(repetition: int, **wrong: Any) -> dict[str, Any]:
