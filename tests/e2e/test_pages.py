@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Locator, Page, Route, expect
 from pytest_django import Settings
 
 from runs.chunking import close, split
@@ -17,6 +17,7 @@ from runs.chunks import claim_next
 from runs.models import Run, Upload, UploadState
 from runs.tasks import do_chunk, work
 from tests.archives import zip_of
+from tests.e2e.browser import settle
 from tests.factories import write_jsonl
 from tests.stored import outcomes, store
 
@@ -313,3 +314,43 @@ def test_hostile_names_run_nothing(open_page: OpenPage) -> None:
     page.locator("table.tasks tbody th a").click()
     expect(page.locator("h1")).to_contain_text("b%2F")
     assert page.evaluate("window.ran") is None
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_a_table_wider_than_its_box_has_a_shade_at_the_edge_behind_which_it_goes_on(
+    open_page: OpenPage, dark: bool
+) -> None:
+    several()
+    page = open_page("/", width=900, dark=dark)
+    table = page.get_by_role("region", name="Table of runs")
+    assert table.evaluate("box => box.scrollWidth > box.clientWidth + 40")
+    assert shaded(page, table) == (False, True)
+    table.evaluate("box => { box.scrollLeft = 20; }")
+    assert shaded(page, table) == (True, True)
+    table.evaluate("box => { box.scrollLeft = box.scrollWidth; }")
+    assert shaded(page, table) == (True, False)
+    page.set_viewport_size({"width": 1800, "height": 900})
+    assert shaded(page, table) == (False, False)
+    page.set_viewport_size({"width": 900, "height": 900})
+    page.emulate_media(media="print")
+    assert shaded(page, table) == (False, False)
+
+
+def shaded(page: Page, box: Locator) -> tuple[bool, bool]:
+    """Whether the left and the right edge of the box look otherwise than on the bare ground of a panel."""
+    page.mouse.move(0, 0)
+    settle(page)
+
+    def edges() -> list[bytes]:
+        at = box.bounding_box()
+        assert at is not None
+        return [
+            page.screenshot(clip={"x": x, "y": at["y"] + 2, "width": 4, "height": 20}, animations="disabled")
+            for x in (at["x"], at["x"] + at["width"] - 4)
+        ]
+
+    left, right = edges()
+    box.evaluate("box => { box.style.background = 'none'; }")
+    bare = edges()
+    box.evaluate("box => { box.style.background = ''; }")
+    return left != bare[0], right != bare[1]
