@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
+import pytest
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
@@ -17,6 +19,7 @@ OpenPage = Callable[..., Page]
 Barriers = Callable[[Page], list[str]]
 UID = "rental_desk_group1.py:test_return_001"
 NAME = HOSTILE.replace(":", "")
+TASKS = ("assign_and_reserve_mast_chain", "swap_tripping_generator")
 
 
 def campaign() -> tuple[Run, Run]:
@@ -213,3 +216,17 @@ def test_filtering_tasks_keeps_the_view_of_the_grid(open_page: OpenPage) -> None
     page.get_by_label("Filter tasks by name or domain").fill("two")
     expect(page.locator("#tasks")).to_contain_text("No task fits.")
     assert all(part in page.url for part in ("grid=rep", "colour=signature", "show=sometimes", "q=two"))
+
+
+@pytest.mark.parametrize("width", [1440, 1920])
+def test_all_columns_of_the_comparison_of_runs_fit_on_a_desk(open_page: OpenPage, width: int) -> None:
+    def rows(passed: str) -> list[dict[str, Any]]:
+        return [row for name in TASKS for row in outcomes(f"desk.py:test_{name}", passed)]
+
+    base = store(rows("pppppppppppppppppppp"), repetitions=20)
+    candidate = store(rows("ffffffffffffffffffff"), model="cedar", repetitions=20)
+    page = open_page(f"{reverse('compare_runs')}?base={base.slug}&candidate={candidate.slug}", width=width)
+    head = page.locator(".pairs thead th")
+    assert [text.strip() for text in head.all_inner_texts()][4:6] == ["Gain, points", "P(cand. > base)"]
+    expect(page.locator(".pairs tbody tr").first).to_contain_text("no longer dependable")
+    assert page.locator(".scroll-x:has(.pairs)").evaluate("box => box.scrollWidth - box.clientWidth") == 0

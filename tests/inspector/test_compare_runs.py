@@ -87,8 +87,8 @@ def test_filters_and_order_are_in_the_address(client: Client, rf: Any) -> None:
 def test_the_page_says_what_changed(client: Client) -> None:
     base, candidate = two_runs()
     text = words(client, f"{reverse('compare_runs')}?base={base}&candidate={candidate}")
-    assert "+1 −1 won and lost; 1 by both, 0 by neither" in text
-    assert "+1 −1 became dependable, stopped being so" in text
+    assert "1 won, 1 lost 1 by both, 0 by neither" in text
+    assert "1 gained, 1 lost became dependable, stopped being so" in text
     assert "3 tasks are in both runs; 1 only in the baseline, 0 only in the candidate" in text
     assert "0.0 points" in text
 

@@ -189,15 +189,15 @@ def comparison(client: Client, get: Get, birch: Run, oak: Run) -> tuple[Numbers,
             f"P(candidate ahead) {percent(gain['probability'])}",
         ],
         "Solved at least once": [
-            f"+{found['won']} −{found['lost']}",
-            f"won and lost; {found['both']} by both, {found['neither']} by neither",
+            f"{found['won']} won, {found['lost']} lost",
+            f"{found['both']} by both, {found['neither']} by neither",
         ],
         f"Dependable, all {K}": [
-            f"+{len(found['became_dependable'])} −{len(found['no_longer_dependable'])}",
+            f"{len(found['became_dependable'])} gained, {len(found['no_longer_dependable'])} lost",
             "became dependable, stopped being so",
             f"not computable for {found['not_computable']} task",
         ],
-        "Passed more or less often": [f"+{found['better']} −{found['worse']}", f"{found['equal']} as often"],
+        "Passed more or less often": [f"{found['better']} more, {found['worse']} less", f"{found['equal']} as often"],
     }
     titles = {
         "": "all", "became": "became dependable", "stopped": "no longer dependable", "signature": "other signature",
