@@ -336,6 +336,18 @@ def test_a_table_wider_than_its_box_has_a_shade_at_the_edge_behind_which_it_goes
     assert shaded(page, table) == (False, False)
 
 
+def test_runs_stand_in_line_with_their_heads_and_fit_on_a_desk(open_page: OpenPage) -> None:
+    several()
+    page = open_page("/", width=1440)
+    box = page.get_by_role("region", name="Table of runs")
+    assert box.evaluate("box => box.scrollWidth - box.clientWidth") == 0
+    paddings = page.locator(".runs tr").evaluate_all(
+        """rows => rows.map(row => [getComputedStyle(row.cells[0]).paddingLeft,
+                                    getComputedStyle(row.cells[row.cells.length - 1]).paddingRight])"""
+    )
+    assert paddings == [["16px", "16px"]] * 5
+
+
 def shaded(page: Page, box: Locator) -> tuple[bool, bool]:
     """Whether the left and the right edge of the box look otherwise than on the bare ground of a panel."""
     page.mouse.move(0, 0)
