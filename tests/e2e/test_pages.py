@@ -348,6 +348,16 @@ def test_runs_stand_in_line_with_their_heads_and_fit_on_a_desk(open_page: OpenPa
     assert paddings == [["16px", "16px"]] * 5
 
 
+def test_on_paper_the_tables_of_a_run_stand_one_below_the_other(open_page: OpenPage) -> None:
+    run = several()
+    page = open_page(run.get_absolute_url())
+    page.emulate_media(media="print")
+    left, right = (box.bounding_box() for box in page.locator(".half:has(#sig) > .panel").all())
+    assert left is not None
+    assert right is not None
+    assert (left["x"], left["width"]) == (right["x"], right["width"])
+
+
 def shaded(page: Page, box: Locator) -> tuple[bool, bool]:
     """Whether the left and the right edge of the box look otherwise than on the bare ground of a panel."""
     page.mouse.move(0, 0)
