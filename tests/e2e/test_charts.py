@@ -70,6 +70,7 @@ def test_every_chart_is_drawn_in_the_theme(open_page: OpenPage, gallery: int, da
     expect(page.locator(".chart[data-drawn]")).to_have_count(gallery)
     assert bar_colour(page) == PASS[dark]
     expect(page.locator(".chart details[open]")).to_have_count(0)
+    expect(page.locator(".chart summary > svg:visible")).to_have_count(gallery)
     # A name is text, whatever it is made of.
     expect(page.locator("[data-name=breadth-consistency]")).to_contain_text("<b>own</b> run")
 
