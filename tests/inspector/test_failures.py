@@ -46,6 +46,15 @@ def test_without_a_failure_the_page_says_so(client: Client) -> None:
     assert "No stored attempt has failed" in text_of(client, "/failures/")
 
 
+def test_filters_are_named_where_there_are_some(client: Client) -> None:
+    store(outcomes("a.py:one", "f"))
+    assert "Name these filters" not in text_of(client, "/failures/")
+    assert "Name these filters" in text_of(client, "/failures/?model=birch")
+    SavedView.objects.create(name="Birch only", query="model=birch")
+    text = text_of(client, "/failures/")
+    assert ("Birch only" in text, "Name these filters" in text) == (True, False)
+
+
 def test_the_form_holds_every_filter_and_works_without_scripts(client: Client) -> None:
     store(outcomes("a.py:one", "fpf"))
     index_all()
