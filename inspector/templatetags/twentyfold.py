@@ -8,13 +8,16 @@ builds its few elements with `format_html`, which escapes what it is given.
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, TypeVar
 
+import msgspec
 from django import template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from runs.queries.values import Shown, ValueKind, json_pretty
+from runs.queries.failure_words import Difference
+from runs.queries.tasks import FirstEffect
+from runs.queries.values import Shown, ValueKind, json_pretty, stored_value
 
 register = template.Library()
 
@@ -37,6 +40,9 @@ _WORDS = {
 }
 
 
+_Difference = TypeVar("_Difference", Difference, FirstEffect)
+
+
 def _mark(match: re.Match[str]) -> str:
     code = ord(match.group())
     if code < 0x20:
@@ -48,6 +54,13 @@ def _mark(match: re.Match[str]) -> str:
 def visible(text: object) -> str:
     """Text of a bundle with its invisible characters written out: ESC as ␛, a right-to-left override as ⟨U+202E⟩."""
     return _HIDDEN.sub(_mark, str(text).replace("\r\n", "\n"))
+
+
+@register.filter
+def written(difference: _Difference) -> _Difference:
+    """A difference with its values as people write them, in place of the JSON that is stored."""
+    values = {"after": stored_value(difference.after), "required": stored_value(difference.required)}
+    return msgspec.structs.replace(difference, **values)
 
 
 @register.filter

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import msgspec
 
 from runs.queries.failure_index import Facet
+from runs.queries.values import stored_value
 from runs.signatures import LABEL_TITLES, SIGNATURE_TITLES, Label, Signature
 
 __all__ = ["EFFECT_HINTS", "FACET_HINTS", "FACET_TITLES", "Difference", "difference_of", "value_title"]
@@ -115,6 +116,7 @@ def value_title(facet: Facet, value: str, models: Mapping[str, str]) -> str:
             return value if not value.endswith(".") else f"{value[:-1]} (whole row)"
         case Facet.SAME:
             found = difference_of(value)
-            values = f": is {found.after or 'not there'}, required {found.required or 'not there'}"
+            after, required = (stored_value(side) or "not there" for side in (found.after, found.required))
+            values = f": is {after}, required {required}"
             return f"{found.kind} {found.table} {found.field or 'row'}{values if found.field else ''}"
     return value

@@ -147,9 +147,23 @@ def _cut(kind: ValueKind, text: str, limit: int) -> Shown:
 
 
 def stored_value(text: str) -> str:
-    """A stored value as people write it: texts without quotes. The empty text stands for no value, as it is stored."""
+    """A stored value as people write it: texts without quotes, but for one that would read as another kind of value.
+
+    The empty text stands for no value, as it is stored.
+    """
     try:
         value = msgspec.json.decode(text)
     except msgspec.DecodeError:
         return f"{text.removeprefix(chr(34))}…" if text else ""
-    return text if not isinstance(value, str) else value or "empty text"
+    if not isinstance(value, str):
+        return text
+    return text if _reads_as_json(value) else value or "empty text"
+
+
+def _reads_as_json(text: str) -> bool:
+    """Whether a text looks like a number, null or whatever else is no text."""
+    try:
+        msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return False
+    return True

@@ -55,6 +55,14 @@ def test_filters_are_named_where_there_are_some(client: Client) -> None:
     assert ("Birch only" in text, "Name these filters" in text) == (True, False)
 
 
+def test_a_value_of_a_difference_stands_there_without_quotes(client: Client) -> None:
+    store(outcomes("a.py:one", "f"))
+    text = text_of(client, "/failures/")
+    value = '<code class="is"><bdi>{}</bdi></code> required <code class="must"><bdi>{}</bdi></code>'
+    assert text.count(value.format("closed", "returned")) == 2
+    assert "&quot;closed" not in text
+
+
 def test_the_form_holds_every_filter_and_works_without_scripts(client: Client) -> None:
     store(outcomes("a.py:one", "fpf"))
     index_all()
