@@ -97,13 +97,13 @@ def difference_of(key: str) -> Difference:
     return Difference(kind, table, field, after, required)
 
 
-def value_title(facet: Facet, value: str, models: Mapping[str, str]) -> str:
-    """A value as a person reads it. `models`: slug of a run → its model."""
+def value_title(facet: Facet, value: str, runs: Mapping[str, str]) -> str:
+    """A value as a person reads it. `runs`: slug of a run → what it is called."""
     if not value:
         return _EMPTY.get(facet, "empty")
     match facet:
         case Facet.RUN:
-            return f"{models[value]} · {value}" if value in models else value
+            return runs.get(value, value)
         case Facet.TASK:
             return value.rpartition(":")[2] or value
         case Facet.SIGNATURE:

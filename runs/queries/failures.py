@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
@@ -165,7 +166,7 @@ def failure_page(filters: FailureFilters, *, access: Access) -> FailurePage:
         else _listed(index, mask, filters, access)
     )
     tasks = index.relation(Facet.TASK)
-    names = dict(Run.objects.filter(visible_runs(access)).values_list("slug", "model"))
+    names = _run_names(access)
     return FailurePage(
         filters=filters,
         stored=index.total,
@@ -180,6 +181,14 @@ def failure_page(filters: FailureFilters, *, access: Access) -> FailurePage:
         runs=len(names),
         query=filters.but().query(),
     )
+
+
+def _run_names(access: Access) -> dict[str, str]:
+    """Slug of each run → its model and benchmark, and the slug too where others have the same. One query."""
+    runs = Run.objects.filter(visible_runs(access)).values_list("slug", "model", "benchmark__name")
+    names = {slug: f"{model} on {benchmark}" for slug, model, benchmark in runs}
+    numbers = Counter(names.values())
+    return {slug: name if numbers[name] == 1 else f"{name}, run {slug}" for slug, name in names.items()}
 
 
 def failed_rows(filters: FailureFilters, *, access: Access) -> Iterator[FailureRow]:

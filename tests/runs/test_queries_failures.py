@@ -51,11 +51,24 @@ def test_only_failures_are_listed() -> None:
     assert (page.stored, page.total, page.tasks) == (3, 3, 2)
 
 
+def test_runs_are_called_by_model_and_benchmark_and_by_their_slug_where_others_are_called_so() -> None:
+    first, second = (store(outcomes(f"a.py:{name}", "f"), model="birch", run="") for name in ("one", "two"))
+    third = store(outcomes("a.py:one", "f"), model="cedar", run="")
+    page = failure_page(filters(run=first.slug), access=EVERYTHING)
+    (runs,) = [facet for facet in page.facets if facet.facet is Facet.RUN]
+    assert [(choice.value, choice.title) for choice in runs.choices] == [
+        (first.slug, f"birch on desk, run {first.slug}"),
+        (second.slug, f"birch on desk, run {second.slug}"),
+        (third.slug, "cedar on desk"),
+    ]
+    assert [one.title for one in page.applied] == [f"birch on desk, run {first.slug}"]
+
+
 def test_every_facet_counts_the_attempts_of_its_values() -> None:
     store(outcomes("a.py:one", "fpf"), model="birch", run="")
     page = failure_page(filters(), access=EVERYTHING)
     assert {one.facet.value: {choice.title: choice.count for choice in one.choices} for one in page.facets} == {
-        "run": {"birch · desk-birch": 2},
+        "run": {"birch on desk": 2},
         "looked": {"no": 2},
         "claimed": {"no": 2},
         "signature": {"Tool usage": 2},
