@@ -16,6 +16,7 @@ from django.utils import timezone
 from runs import search
 from runs.chunking import close, split, store_claimed
 from runs.chunks import AT_WORK, anything_waits, claim_next, give_back, set_exhausted_aside, succeed
+from runs.databases import spare_memory
 from runs.errors import is_full_disk
 from runs.failure_facts import anything_to_keep, keep_some
 from runs.models import Chunk, ChunkState, Upload, UploadState
@@ -76,6 +77,7 @@ def do_chunk(chunk: Chunk, hint: Callable[[], Any] | None = None) -> None:
     `hint` tells the other workers of a part that was cut: they need not wait until the whole file is.
     """
     try:
+        spare_memory()
         if chunk.number == 0:
             split(chunk, hint=hint or work.delay)
         else:

@@ -16,10 +16,12 @@ from typing import Any
 import psutil
 import pytest
 from django.core.management import call_command
+from django.db import connection
 
 from runs import ingest as ingest_module
 from runs import preparing
 from runs.access import EVERYTHING
+from runs.databases import is_sqlite
 from runs.errors import PreparersEnded
 from runs.ingest import ingest_file, store_prepared
 from runs.models import Attempt, TaskTally, Upload, UploadProblem
@@ -187,3 +189,13 @@ def test_ctrl_c_stops_it_in_a_sentence_and_a_second_time_reads_the_rest(
     assert (Upload.objects.get().state, Attempt.objects.count()) == ("stopped", 10)
     call_command("ingest", str(path), "--model", "m", "--processes", "1", stdout=answers, stderr=said)
     assert Attempt.objects.count() == 30
+
+
+def test_who_stores_rows_maps_no_file_into_memory(lines: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(lines)
+    ingest(path, processes=1)
+    if is_sqlite():
+        with connection.cursor() as cursor:
+            assert cursor.execute("PRAGMA mmap_size").fetchone() in [(0,), None]
+            assert cursor.execute("PRAGMA cache_size").fetchone() == (-16000,)
