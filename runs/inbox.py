@@ -105,11 +105,12 @@ class Inbox:
         except OSError as error:
             self._warn(path, f"It cannot be read: {error.strerror or error}. It is tried again.")
         except DatabaseError:
-            raise
+            raise  # nothing of this file's
         except Exception:
-            logger.exception("%s: reading it failed, and is tried again when it has changed.", known_as(path))
-            self._done[path] = _signs(path)
-            self._followed.pop(path, None)
+            # A fault of our own at one file, whatever it is: without this the folder is read no further, and again and
+            # again up to this file when the process is started anew. The log has where it was.
+            logger.exception("%s: reading it failed.", known_as(path))
+            self._set_aside(path, "Reading it failed by a fault of this program, which the log of the inbox tells of.")
         return 0
 
     def _warn(self, path: Path, text: str) -> None:

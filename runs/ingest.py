@@ -17,7 +17,6 @@ from django.utils import timezone
 from runs.archives import Unpacked, member_uploads, unpack
 from runs.bundles import ARCHIVE, read_rows
 from runs.bundles.base import Reader
-from runs.databases import spare_memory
 from runs.errors import BundleError, IngestError, PreparersEnded
 from runs.failure_facts import keep_facts
 from runs.models import Run, Upload, UploadState
@@ -45,7 +44,6 @@ def ingest_file(
     Raises `BundleError` when no reader knows the file, `IngestError` when its rows cannot go to the named run or a
     process was killed; each is written down on the upload first. What was stored before the error stays.
     """
-    spare_memory()
     upload.state = UploadState.READING
     upload.started_at = timezone.now()
     _prolong(upload)

@@ -74,7 +74,7 @@ def distribution(figures: GroupMetrics, links: TaskLinks | None = None) -> Chart
         if complete
         else f"No task has {plural(figures.k, 'attempt')} recorded.",
         notes=tuple(notes),
-        figure=_bars(counts, told, figures.k, complete, links) if complete else None,
+        figure=_bars(told, figures.k, complete, links) if complete else None,
         table=Table(
             ("Successes", "Tasks", "Share of tasks"),
             tuple(
@@ -86,34 +86,34 @@ def distribution(figures: GroupMetrics, links: TaskLinks | None = None) -> Chart
                     ),
                     _link(passed, figures.k, links) or None,
                 )
-                for passed, number in ((passed, counts[passed]) for passed in told)
+                for passed, number in told
             ),
         ),
     )
 
 
-def _told(counts: Sequence[int], k: int) -> list[int]:
-    """The numbers of successes that are told: all, or where these are many, those that tasks have, none and all."""
-    if len(counts) <= _MOST_TOLD:
-        return list(range(len(counts)))
-    return [passed for passed, number in enumerate(counts) if number or passed in {0, k}]
+def _told(counts: Sequence[int], k: int) -> list[tuple[int, int]]:
+    """Numbers of successes with their tasks: all, or where these are many, those that tasks have, none and all."""
+    every = len(counts) <= _MOST_TOLD
+    return [(passed, number) for passed, number in enumerate(counts) if every or number or passed in {0, k}]
 
 
 def _link(passed: int, k: int, links: TaskLinks) -> str:
     return links.never if passed == 0 else links.always if passed >= k else links.sometimes
 
 
-def _bars(counts: Sequence[int], at: Sequence[int], k: int, complete: int, links: TaskLinks) -> dict[str, Any]:
-    """A bar for each number of successes in `at`."""
-    last = len(counts) - 1
-    highest = max(counts)
+def _bars(told: Sequence[tuple[int, int]], k: int, complete: int, links: TaskLinks) -> dict[str, Any]:
+    """A bar for each number of successes with its tasks; at least one task there is."""
+    at = [passed for passed, _ in told]
+    last = at[-1]
+    most, highest = max(told, key=lambda pair: pair[1])
     step = max(1.0, nice_step(highest, 4))
-    shown = {0, last} | ({counts.index(highest)} if highest > 0 else set())
+    shown = {0, last, most}
     trace = {
         "type": "bar",
         "name": "tasks",
-        "x": list(at),
-        "y": [counts[i] for i in at],
+        "x": at,
+        "y": [n for _, n in told],
         "width": 0.82,
         "marker": {
             "color": [FAIL_SOFT if i == 0 else PASS if i >= k else INK_3 for i in at],
@@ -122,7 +122,7 @@ def _bars(counts: Sequence[int], at: Sequence[int], k: int, complete: int, links
                 "width": [1.25 if i == 0 else 0 for i in at],
             },
         },
-        "text": [counted(counts[i]) if i in shown else "" for i in at],
+        "text": [counted(n) if i in shown else "" for i, n in told],
         "textposition": "outside",
         "textfont": {"size": LABEL_SIZE, "color": INK, "weight": BOLD},
         "textangle": 0,
@@ -130,7 +130,7 @@ def _bars(counts: Sequence[int], at: Sequence[int], k: int, complete: int, links
         "hoverinfo": "text",
         "hovertext": [
             f"{plural(n, 'task')}<br>passed {i} of {k}<br>{percent(n / complete)} of {counted(complete)}"
-            for i, n in ((i, counts[i]) for i in at)
+            for i, n in told
         ],
         "customdata": [_link(i, k, links) for i in at],
     }

@@ -6,10 +6,10 @@ import fcntl
 
 from django.conf import settings
 from django.core.management import call_command
-from django.db import connection
+from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
-__all__ = ["ensure_database"]
+__all__ = ["ensure_database", "not_taken"]
 
 
 def ensure_database() -> None:
@@ -22,3 +22,11 @@ def ensure_database() -> None:
         executor = MigrationExecutor(connection)
         if executor.migration_plan(executor.loader.graph.leaf_nodes()):
             call_command("migrate", verbosity=0, interactive=False)
+
+
+def not_taken(error: DatabaseError) -> str:
+    """What a person is told when the database refuses rows."""
+    return (
+        f"the database did not take the rows ({str(error).strip()}). Look after the database, or make space on its "
+        "disk, and run the command again: what is stored is not counted twice."
+    )

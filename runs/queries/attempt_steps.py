@@ -33,7 +33,7 @@ _ARGUMENT = 24
 _ERROR = 300
 _AROUND = 60
 """Characters before words that were found; after them twice as many."""
-_IN_VIEW = {"u": 70, "a": 70, "s": 70, "r": 70}
+_IN_VIEW = dict.fromkeys("uasr", 70)
 """Characters of a row that a narrow screen shows too: two lines of a message, one (40) of a thought or of arguments."""
 _FILTERS = {"all": "uastcwexr", "calls": "cwexr", "writes": "wx", "errors": "ex"}
 GLYPHS = {

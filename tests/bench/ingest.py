@@ -67,10 +67,12 @@ def half(path: Path) -> dict[str, Any]:
 def one(path: Path, processes: int = 1) -> dict[str, Any]:
     """What `ingest` does; with one process all of it in this one."""
     from runs.access import EVERYTHING  # noqa: PLC0415
+    from runs.databases import spare_memory  # noqa: PLC0415
     from runs.ingest import ingest_file  # noqa: PLC0415 (Django has to be set up first)
     from runs.upload_files import hash_stream  # noqa: PLC0415
     from runs.uploads import Wishes, new_upload  # noqa: PLC0415
 
+    spare_memory()
     with path.open("rb") as stream:
         wishes = Wishes(model="m", benchmark="bench")
         upload = new_upload(path.name, hash_stream(stream), wishes=wishes, access=EVERYTHING)

@@ -317,8 +317,10 @@ def test_one_file_that_breaks_the_reading_holds_up_no_other(tmp_path: Path, monk
         again.step()
     assert sorted((upload.file_name, upload.state, upload.read) for upload in Upload.objects.all()) == [
         ("a?.jsonl", "done", 3),
+        ("b.jsonl", "failed", 0),
         ("c.jsonl", "done", 3),
     ]
+    assert "a fault of this program" in Upload.objects.get(file_name="b.jsonl").error
 
 
 def test_a_file_that_may_not_be_read_is_listed_and_warned_of_once_and_read_when_it_may(

@@ -194,7 +194,7 @@ def test_ctrl_c_stops_it_in_a_sentence_and_a_second_time_reads_the_rest(
 def test_who_stores_rows_maps_no_file_into_memory(lines: bytes, tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_bytes(lines)
-    ingest(path, processes=1)
+    call_command("ingest", str(path), "--model", "m", stdout=io.StringIO(), stderr=io.StringIO())
     if is_sqlite():
         with connection.cursor() as cursor:
             assert cursor.execute("PRAGMA mmap_size").fetchone() in [(0,), None]

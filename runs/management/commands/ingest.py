@@ -18,9 +18,10 @@ from runs.access import EVERYTHING
 from runs.archives import forget_unpacked
 from runs.bundles import ARCHIVE, reader_named
 from runs.bundles.run_metadata import COMPANION_END, companion_name, read_beside, suggest_benchmark, suggest_model
+from runs.databases import spare_memory
 from runs.errors import IngestError, RunsError
 from runs.ingest import ingest_file, unpack_file
-from runs.management.foreground import ensure_database
+from runs.management.foreground import ensure_database, not_taken
 from runs.models import Run, TaskTally, Upload
 from runs.naming import MOST_REPETITIONS
 from runs.records import ProblemKind
@@ -62,6 +63,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         ensure_database()
+        spare_memory()
         wishes = Wishes(
             model=options["model"].strip(),
             benchmark=options["benchmark"].strip(),
@@ -103,10 +105,7 @@ class Command(BaseCommand):
         except OSError as caught:
             error = f"{path}: the file cannot be read: {caught.strerror or caught}."
         except DatabaseError as caught:
-            error = (
-                f"{path}: the database did not take the rows ({str(caught).strip()}). Look after the database, or make "
-                "space on its disk, and run the command again: what is stored is not counted twice."
-            )
+            error = f"{path}: {not_taken(caught)}"
         if error:
             self._say(error)
         answer = _answer(upload, kept, round(time.monotonic() - started, 3))

@@ -14,10 +14,11 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 from kombu.exceptions import OperationalError
 
+from runs.databases import spare_memory
 from runs.errors import RunsError
 from runs.following import Follower
 from runs.inbox import Inbox
-from runs.management.foreground import ensure_database
+from runs.management.foreground import ensure_database, not_taken
 from runs.models import Upload
 from runs.naming import MOST_REPETITIONS
 from runs.tasks import work
@@ -47,6 +48,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         ensure_database()
+        spare_memory()
         place = options["path"] or settings.INBOX
         if not place:
             raise CommandError("Name a file or a folder to follow, or set TWENTYFOLD_INBOX.")
@@ -93,10 +95,7 @@ class Command(BaseCommand):
         except RunsError as error:
             raise CommandError(f"{path}: {error}") from error
         except DatabaseError as error:
-            raise CommandError(
-                f"{path}: the database did not take the rows ({str(error).strip()}). Look after the database, or make "
-                "space on its disk, and run the command again: it goes on where it was."
-            ) from error
+            raise CommandError(f"{path}: {not_taken(error)}") from error
         except OSError as error:
             raise CommandError(f"{path}: the file cannot be read: {error.strerror or error}.") from error
         if upload is None or upload.run is None:
