@@ -45,7 +45,7 @@ def test_from_a_failed_attempt_to_the_comparison_by_key_and_on_by_key(open_page:
     settle(page)
     page.keyboard.press("w")
     expect(page.locator("#first-write")).to_be_focused()
-    assert page.url.endswith("#first-write")
+    expect(page).to_have_url(re.compile("#first-write$"))
     page.keyboard.press("s")
     expect(page).to_have_url(re.compile(f"/attempts/{failed.pk}/vs/{passed.pk}/"))
     page.go_back()
@@ -65,8 +65,8 @@ def test_the_comparison_by_pointer(open_page: OpenPage) -> None:
     page.get_by_role("link", name="Writes only").click()
     expect(page.locator(".cmp-row")).to_have_count(1)
     page.get_by_role("link", name="Show thoughts").click()
-    assert "thoughts=1" in page.url
-    assert "show=writes" in page.url
+    expect(page).to_have_url(re.compile("thoughts=1"))
+    expect(page).to_have_url(re.compile("show=writes"))
     page.get_by_role("link", name="Repetition 2, failed").first.click()
     expect(page.get_by_role("heading", name="Two attempts at test_return_001")).to_be_visible()
     page.locator(".cmp-row.diff .no a, .cmp-row.same .no a").first.click()
@@ -134,14 +134,14 @@ def test_colour_and_order_of_the_grid_are_links(open_page: OpenPage) -> None:
     expect(page.locator(".grid-legend")).to_contain_text("Tool usage 6")
     page.get_by_role("link", name="By repetition").click()
     page.wait_for_url("**grid=rep**")
-    assert "colour=signature" in page.url
+    expect(page).to_have_url(re.compile("colour=signature"))
     settle(page)
     page.locator("[data-grid]").focus()
     page.keyboard.press("End")
     page.keyboard.press("ArrowDown")
     expect(page.locator("[data-cell]")).to_have_text("test_return_001 repetition 1: failed, Tool usage")
     page.go_back()
-    assert "grid=rep" not in page.url
+    expect(page).not_to_have_url(re.compile("grid=rep"))
 
 
 def test_without_scripts_the_table_leads_to_the_attempts(open_page: OpenPage) -> None:
@@ -171,10 +171,10 @@ def test_two_runs_are_chosen_filtered_and_put_in_order(open_page: OpenPage) -> N
     expect(page.locator("#found tbody th").first).to_contain_text("test_two")
     page.get_by_role("link", name=re.compile("^Lost")).click()
     expect(page.locator("#found tbody tr")).to_have_count(1)
-    assert "change=lost" in page.url
+    expect(page).to_have_url(re.compile("change=lost"))
     page.get_by_label("Filter tasks by name or domain").fill("nothing")
     expect(page.locator("#found")).to_contain_text("No task fits.")
-    assert "q=nothing" in page.url
+    expect(page).to_have_url(re.compile("q=nothing"))
     page.get_by_role("link", name="Show all").click()
     page.get_by_role("link", name="test_return_001").click()
     expect(page.get_by_role("heading", name="Who solves it")).to_be_visible()
@@ -215,7 +215,8 @@ def test_filtering_tasks_keeps_the_view_of_the_grid(open_page: OpenPage) -> None
     page = open_page(reverse("run", args=[run.slug]) + "?grid=rep&colour=signature&show=sometimes")
     page.get_by_label("Filter tasks by name or domain").fill("two")
     expect(page.locator("#tasks")).to_contain_text("No task fits.")
-    assert all(part in page.url for part in ("grid=rep", "colour=signature", "show=sometimes", "q=two"))
+    for part in ("grid=rep", "colour=signature", "show=sometimes", "q=two"):
+        expect(page).to_have_url(re.compile(part))
 
 
 @pytest.mark.parametrize("width", [1440, 1920])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
@@ -70,7 +71,7 @@ def test_the_switches_and_the_sort_heads_work_by_keyboard_alone(open_page: OpenP
     page.get_by_role("link", name="Leave them out").focus()
     page.keyboard.press("Enter")
     page.wait_for_url("**errors=excluded*")
-    assert "by=pass" in page.url
+    expect(page).to_have_url(re.compile("by=pass"))
     page.go_back()
     expect(page.locator(".switches")).to_contain_text("System errors count as not passed.")
 
@@ -91,13 +92,13 @@ def test_a_price_is_changed_by_keyboard_and_the_run_keeps_its_own(open_page: Ope
 def test_all_of_it_works_without_scripts(open_page: OpenPage) -> None:
     page = open_page("/leaderboards/desk/", scripts=False)
     page.get_by_role("link", name="At least once").first.click()
-    assert page.url.endswith("?by=solved")
-    assert page.locator("table.lb tbody tr").count() == 4
+    expect(page.locator("table.lb tbody tr")).to_have_count(4)
+    expect(page).to_have_url(re.compile(r"\?by=solved$"))
     page.goto("/prices/desk/edit/")
     page.get_by_label("Model, row 2").fill("birch")
     page.get_by_label("Output, row 2").fill("1")
     page.get_by_role("button", name="Save as version 2").click()
-    assert page.url.endswith("/prices/desk/2/")
+    expect(page).to_have_url(re.compile("/prices/desk/2/$"))
 
 
 BOARD = f"/leaderboards/{REFERENCE_SLUG}/"

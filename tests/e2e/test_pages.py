@@ -239,7 +239,7 @@ def test_filtering_keeps_the_focus_and_back_brings_the_list_again(open_page: Ope
     expect(page.locator("#find")).to_have_value("model 1")
     page.get_by_role("link", name="pass@1").click()
     expect(page.locator('th[aria-sort="descending"]')).to_have_text("pass@1")
-    assert re.search(r"q=model(\+|%20)1&sort=-pass$", page.url)
+    expect(page).to_have_url(re.compile(r"q=model(\+|%20)1&sort=-pass$"))
 
 
 def test_a_request_that_fails_says_so_until_one_works(open_page: OpenPage) -> None:

@@ -143,7 +143,7 @@ def test_from_a_closed_page_over_the_login_and_back(visit: Visit) -> None:
     expect(page.get_by_role("alert")).to_contain_text("The name or the password is wrong.")
     expect(page.get_by_label("Password")).to_be_focused()
     log_in(page)
-    assert page.url.endswith("/uploads/?page=1")
+    expect(page).to_have_url(re.compile(r"/uploads/\?page=1$"))
     page.get_by_role("button", name="Log out").click()
     expect(page.get_by_role("heading", name="Log in")).to_be_visible()
     page.go_back()
@@ -156,7 +156,7 @@ def test_htmx_leads_to_the_login_when_the_session_has_ended(owner: Page) -> None
     owner.evaluate("htmx.ajax('GET', location.pathname, {target: 'main'}).catch(() => {}) && undefined")
     expect(owner.get_by_role("heading", name="Log in")).to_be_visible()
     log_in(owner)
-    assert owner.url.endswith(BOARD)
+    expect(owner).to_have_url(re.compile(re.escape(BOARD) + "$"))
 
 
 def test_a_reader_sees_it_by_the_link_until_it_is_withdrawn(owner: Page, visit: Visit) -> None:
