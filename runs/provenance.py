@@ -15,6 +15,7 @@ import msgspec
 from runs.benchmarks import THINKINGBOX_BENCH
 from runs.canonical import sha256_hex
 from runs.provenance_facts import BY_SHARD, Fact, Flat, SaidBy, by_path, fact_groups, flattened, most_first, text_of
+from runs.wording import counted
 
 __all__ = ["Coverage", "Finding", "Judgement", "Tone", "judge", "selected_digest"]
 
@@ -109,11 +110,11 @@ def selected_digest(uids: Iterable[str]) -> str:
 def _complete(flat: Flat, coverage: Coverage, conflicts: int) -> Finding:
     details = []
     if coverage.missing:
-        details.append(f"{coverage.missing:,} attempt{_s(coverage.missing)} not recorded at all.")
+        details.append(f"{counted(coverage.missing, 'attempt')} not recorded at all.")
     if coverage.errors:
-        details.append(f"{coverage.errors:,} attempt{_s(coverage.errors)} without a result: broken, or not graded.")
+        details.append(f"{counted(coverage.errors, 'attempt')} without a result: broken, or not graded.")
     if conflicts:
-        details.append(f"{conflicts:,} row{_s(conflicts)} with another result for an attempt that the run has.")
+        details.append(f"{counted(conflicts, 'row')} with another result for an attempt that the run has.")
     tasks = _task_list(flat)
     shards = _missing_shards(flat)
     if tasks is False and not shards:
@@ -123,14 +124,14 @@ def _complete(flat: Flat, coverage: Coverage, conflicts: int) -> Finding:
     if shards:
         details.append(f"Of {shards[0]:,} shards, counted from 0, not here: {_numbers(shards[1])}.")
     retried = f" Broken tries that a later one replaced: {coverage.retried:,}." if coverage.retried else ""
-    counted = f"{coverage.tasks:,} task{_s(coverage.tasks)} × {coverage.k:,} repetition{_s(coverage.k)}"
+    planned = f"{counted(coverage.tasks, 'task')} × {counted(coverage.k, 'repetition')}"
     if coverage.complete and not details:
         known = "" if tasks else " Whether these are all tasks of the run, its rows do not say."
-        return Finding(tone=Tone.OK, title=f"Complete: {counted}, each with one result.{retried}{known}")
+        return Finding(tone=Tone.OK, title=f"Complete: {planned}, each with one result.{retried}{known}")
     if coverage.results == coverage.planned:
-        title = f"Incomplete, though each of {counted} has a result.{retried}"
+        title = f"Incomplete, though each of {planned} has a result.{retried}"
     else:
-        title = f"Incomplete: {coverage.results:,} of {coverage.planned:,} results ({counted}).{retried}"
+        title = f"Incomplete: {coverage.results:,} of {coverage.planned:,} results ({planned}).{retried}"
     return Finding(tone=Tone.WARN, title=title, details=details)
 
 
@@ -173,7 +174,7 @@ def _origin(flat: Flat) -> Finding:
     differing = _differing(telling)
     details = [f"{path}: {_values(values)}" for path, values in differing.items()]
     if silent:
-        details.append(f"{silent:,} row{_s(silent)} say{'s' if silent == 1 else ''} nothing, and the others do.")
+        details.append(f"{counted(silent, 'row')} say{'s' if silent == 1 else ''} nothing, and the others do.")
     details += _contradictions(telling)
     shards = {values.get("run.shard_index") for _, values in telling}
     parts = f", in {len(shards):,} shards" if len(shards) > 1 and not differing else ""
@@ -190,17 +191,17 @@ def _differing(flat: Flat) -> dict[str, dict[str, int]]:
     paths = sorted({path for _, values in flat for path in values} - BY_SHARD)
     found = {}
     for path in paths:
-        counted: dict[str, int] = defaultdict(int)
+        rows: dict[str, int] = defaultdict(int)
         for row, values in flat:
-            counted[text_of(values[path]) if path in values else "not said"] += row.rows
-        if len(counted) > 1:
-            found[path] = dict(most_first(counted))
+            rows[text_of(values[path]) if path in values else "not said"] += row.rows
+        if len(rows) > 1:
+            found[path] = dict(most_first(rows))
     return found
 
 
-def _values(counted: Mapping[str, int]) -> str:
-    shown = [f"{value} ({rows:,} row{_s(rows)})" for value, rows in list(counted.items())[:_SHOWN]]
-    more = len(counted) - len(shown)
+def _values(rows_of: Mapping[str, int]) -> str:
+    shown = [f"{value} ({counted(rows, 'row')})" for value, rows in list(rows_of.items())[:_SHOWN]]
+    more = len(rows_of) - len(shown)
     return ", ".join(shown) + (f" and {more:,} more" if more else "")
 
 
@@ -215,7 +216,7 @@ def _contradictions(flat: Flat) -> list[str]:
             if seen[path] != values[path]:
                 found[path] += row.rows
     return [
-        f"{path}: the server saw another value than the client ({rows:,} row{_s(rows)})."
+        f"{path}: the server saw another value than the client ({counted(rows, 'row')})."
         for path, rows in sorted(found.items())
     ]
 
@@ -236,7 +237,7 @@ def _evaluator(said: Sequence[SaidBy]) -> Finding:
             names[str(name)] += row.rows
     if not names:
         return Finding(tone=Tone.OK, title="No field of the evaluator is in the rows that claim to be canonical.")
-    found = [f"{name} in {rows:,} row{_s(rows)}" for name, rows in sorted(names.items())]
+    found = [f"{name} in {counted(rows, 'row')}" for name, rows in sorted(names.items())]
     title = "Rows claim to be canonical and hold fields of the evaluator. Do not publish the file."
     return Finding(tone=Tone.BAD, title=title, details=found)
 
@@ -254,7 +255,7 @@ def _bench(flat: Flat, places: Mapping[str, str], others: Sequence[Finding]) -> 
     if absent := len(bench.uids) - len(known):
         missing.append(f"{absent:,} of {len(bench.uids):,} tasks are not recorded.")
     if foreign := len(places) - len(known):
-        missing.append(f"{foreign:,} task{_s(foreign)} do{'es' if foreign == 1 else ''} not belong to it.")
+        missing.append(f"{counted(foreign, 'task')} do{'es' if foreign == 1 else ''} not belong to it.")
     short = sum(not _has_results(places[uid], bench.repetitions) for uid in known)
     if short:
         missing.append(f"{short:,} of its recorded tasks have not a result for each repetition from 0 to 19.")
@@ -282,7 +283,3 @@ def _has_results(letters: str, k: int) -> bool:
 def _numbers(numbers: Sequence[int]) -> str:
     shown = ", ".join(f"{number:,}" for number in numbers[:10])
     return shown if len(numbers) <= 10 else f"{shown} and {len(numbers) - 10:,} more"
-
-
-def _s(count: int) -> str:
-    return "" if count == 1 else "s"

@@ -7,6 +7,7 @@ from runs.boards.inputs import Column, Order
 from runs.costs import CostSource
 from runs.metrics import METRIC_VERSION, ErrorRule
 from runs.published import NOT_MEASURED_HERE
+from runs.wording import counted
 
 __all__ = ["has_ends_in_doubt", "ordered_by", "settings_summary", "tasks_of"]
 
@@ -32,11 +33,7 @@ def ordered_by(board: Board) -> str:
 
 def tasks_of(board: Board) -> str:
     """`507 tasks`: what the rows are of, for people; no number where that would be said of other rows as well."""
-    return "rows of different tasks" if board.mixes_tasks else _counted(board.tasks, "task")
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    return "rows of different tasks" if board.mixes_tasks else counted(board.tasks, "task")
 
 
 def _all_of(k: int) -> str:
@@ -141,7 +138,7 @@ def _different(board: Board) -> str:
         named = list(board.benchmarks)
     return (
         "are set side by side here: not all rows are of the same "
-        f"{_counted(board.tasks, 'task')}, so their figures are not of the same thing ({'; '.join(named)})."
+        f"{counted(board.tasks, 'task')}, so their figures are not of the same thing ({'; '.join(named)})."
     )
 
 

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from runs.errors import BadRecord
+from runs.wording import counted
 
 __all__ = ["Fields", "describe", "wrong"]
 
@@ -28,7 +29,7 @@ def describe(value: Any) -> str:
         case list():
             return f"a list of {len(value)}"
         case dict():
-            return f"an object of {len(value)} fields"
+            return f"an object of {counted(len(value), 'field')}"
     return "another value"
 
 

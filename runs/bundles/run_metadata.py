@@ -27,9 +27,9 @@ __all__ = [
 ]  # fmt: skip
 
 LONGEST_COMPANION = 2 << 20
+"""Bytes."""
 _LONGEST_NAME = 255
 """Bytes of a file's name."""
-"""Bytes."""
 _LONGEST = 200
 COMPANION_END = "_run_metadata.yaml"
 _COMPRESSIONS = (".gz", ".zst", ".xz")

@@ -43,9 +43,9 @@ def make_record(
     uid = row.text("uid")
     metadata = row.fields_or_empty("metadata")
     repetition = metadata.count("repetition", highest=HIGHEST_REPETITION)
-    messages = row.maybe_list("messages")
-    if messages is None:
-        raise wrong("messages", row.values.get("messages"), "a list of messages")
+    messages = row.values.get("messages")
+    if not isinstance(messages, list):
+        raise wrong("messages", messages, "a list of messages")
     transcript = read_messages(messages)
     test = _test_result(row.maybe_fields("test_result"))
     verdict, reason = _verdict(row.flag("is_system_error"), test)

@@ -24,6 +24,7 @@ from runs.records import (
     StepKind,
     Verdict,
 )
+from runs.wording import counted
 
 __all__ = ["cause_step", "checks_panel", "claim_of", "evidence_of"]
 
@@ -72,11 +73,11 @@ def evidence_of(record: AttemptRecord, graded: GradedAttempt) -> Evidence:
         line = effect_line(number, graded.effects[number], graded, record.steps)
         count = graded.differences
         if graded.state_source is StateSource.REPORTED:
-            headline = f"{_counted(count, 'difference')} reported by the check; the states are not recorded"
+            headline = f"{counted(count, 'difference')} reported by the check; the states are not recorded"
             return Evidence(headline=headline, line=line, note=_RECORD_STATES)
         note = "The check and the diff disagree: the hashes are equal." if disagrees else ""
         return Evidence(
-            headline=prefix or f"state comparison failed, {_counted(count, 'graded difference')}", line=line, note=note
+            headline=prefix or f"state comparison failed, {counted(count, 'graded difference')}", line=line, note=note
         )
     rubric = next((check for check in graded.checks if check.kind is CheckKind.RUBRIC and check.passed is False), None)
     if rubric is not None:
@@ -211,7 +212,7 @@ def _passed(graded: GradedAttempt, number: int | None, steps: Sequence[Step]) ->
         )
     return Evidence(
         headline="state comparison passed", kind="correct",
-        sentence=f"{done} of {_counted(done, 'graded change')} as required",
+        sentence=f"{done} of {counted(done, 'graded change')} as required",
         note="nothing wrong, missing or extra",
     )  # fmt: skip
 
@@ -223,7 +224,7 @@ def _state_sentence(check: Check, differences: int, *, disagrees: bool) -> str:
         return check.message
     if check.passed:
         return "The state after the attempt equals the required state in every field that counts."
-    explained = f"{_counted(differences, 'graded difference')} {'explains' if differences == 1 else 'explain'} it."
+    explained = f"{counted(differences, 'graded difference')} {'explains' if differences == 1 else 'explain'} it."
     return f"The state after the attempt must equal the required state. The two hashes differ; {explained}"
 
 
@@ -237,7 +238,3 @@ def _whole_sentence(effect: Effect, is_known: bool) -> str:
     if not after:
         return "was removed and is required" if required else "was removed as required"
     return "was to be removed and is still there" if not required else "was changed, not to what is required"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -8,6 +8,7 @@ from decimal import Decimal
 from runs.metrics import ErrorRule
 from runs.reporting.pair import DifferenceReport, PairReport
 from runs.reporting.run import CostReport, CountShare, IntervalReport, RunReport
+from runs.wording import counted
 
 __all__ = ["pair_text", "report_text"]
 
@@ -27,9 +28,9 @@ def report_text(report: RunReport) -> Iterator[str]:
     """A run's lines. What is not computable is a dash, with the reason where there is one."""
     yield f"{report.run}: {_plain(report.model)} on {_plain(report.benchmark)}"
     yield (
-        f"  {_counted(report.tasks, 'task')}, k = {report.k}; {_counted(report.attempts, 'attempt')} recorded, "
+        f"  {counted(report.tasks, 'task')}, k = {report.k}; {counted(report.attempts, 'attempt')} recorded, "
         f"{report.missing:,} missing, "
-        f"{_counted(report.errors, 'error')}"
+        f"{counted(report.errors, 'error')}"
     )
     yield f"  pass@1                {_percent(report.pass_at.get('1'))}  ({_RULES[report.error_rule]})"
     yield f"                        {_doubt(report.intervals['pass_at_1'])}"
@@ -38,7 +39,7 @@ def report_text(report: RunReport) -> Iterator[str]:
     yield f"  retention             {_percent(report.retention)}"
     last = max((int(k) for k in report.pass_hat), default=0)
     if last > 1:
-        over = _counted(report.tasks_with[str(last)], "task")
+        over = counted(report.tasks_with[str(last)], "task")
         yield (
             f"  pass^{last}".ljust(24) + f"{_percent(report.pass_hat[str(last)])} as (c/n)^{last}, the harness's form; "
             f"{_percent(report.pass_hat_unbiased[str(last)])} unbiased; over {over}"
@@ -54,12 +55,12 @@ def pair_text(pair: PairReport) -> Iterator[str]:
     yield from report_text(pair.candidate)
     found = pair.comparison
     yield ""
-    yield f"{found.candidate} against {found.baseline}, on the {_counted(found.tasks, 'task')} that both have"
+    yield f"{found.candidate} against {found.baseline}, on the {counted(found.tasks, 'task')} that both have"
     yield f"  pass@1                {_difference(found.pass_at_1)}"
     yield f"  solved at least once  {_difference(found.solved_at_least_once)}"
     yield f"  all k                 {_difference(found.observed_all_k)}"
     if found.not_computable:
-        yield f"                        without {_counted(found.not_computable, 'task')} that one run has incomplete"
+        yield f"                        without {counted(found.not_computable, 'task')} that one run has incomplete"
     yield (
         f"  solved only by the candidate {found.won:,}, only by the baseline {found.lost:,}, by both {found.both:,}, "
         f"by neither {found.neither:,}"
@@ -122,11 +123,7 @@ def _share(share: CountShare) -> str:
 def _incomplete(report: RunReport) -> str:
     if not report.incomplete_tasks:
         return ""
-    return f"; {_counted(report.incomplete_tasks, 'task')} incomplete"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    return f"; {counted(report.incomplete_tasks, 'task')} incomplete"
 
 
 def _doubt(interval: IntervalReport) -> str:

@@ -103,7 +103,7 @@ def test_wrong_types_are_refused_with_the_field_what_was_found_and_what_is_expec
     count = "a whole number from 0 to 99999 is expected."
     assert [(error.field, error.reason) for _, error in reading.refused] == [
         ("uid", "found the number 5 where a text is expected."),
-        ("messages", "found an object of 1 fields where a list or null is expected."),
+        ("messages", "found an object of 1 field where a list of messages is expected."),
         ("metadata.repetition", f"found the text '0' where {count}"),
         ("metadata.repetition", f"found true where {count}"),
         ("metadata.repetition", f"found the number -1 where {count}"),
@@ -111,11 +111,11 @@ def test_wrong_types_are_refused_with_the_field_what_was_found_and_what_is_expec
         ("messages.0.T", "it is missing, and a text is expected."),
         ("test_result.result", "found the text 'yes' where true or false is expected."),
         ("is_system_error", "found the text 'no' where true or false is expected."),
-        ("usage", "found an object of 1 fields where a list or null is expected."),
+        ("usage", "found an object of 1 field where a list or null is expected."),
         ("test_context", "found a list of 0 where an object is expected."),
         (
             "test_context.effects.rental_desk.result_db_state.rentals",
-            "found an object of 1 fields where a list of records is expected.",
+            "found an object of 1 field where a list of records is expected.",
         ),
     ]
 

@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand
 from runs.leftovers import left_over_files, remove_left_over_files
 from runs.management.foreground import ensure_database
 from runs.unused import collect, unused
+from runs.wording import counted
 
 
 class Command(BaseCommand):
@@ -23,11 +24,7 @@ class Command(BaseCommand):
         if options["dry_run"]:
             payloads, files = unused().count(), len(left_over_files())
             tables = " and the tables that only they hold" if payloads else ""
-            self.stdout.write(f"{_count(payloads, 'payload')}{tables}, and {_count(files, 'file')} would go")
+            self.stdout.write(f"{counted(payloads, 'payload')}{tables}, and {counted(files, 'file')} would go")
             return
         files = len(list(remove_left_over_files()))
-        self.stdout.write(f"{_count(collect(), 'payload')} and {_count(files, 'file')} removed")
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number:,} {word}{'' if number == 1 else 's'}"
+        self.stdout.write(f"{counted(collect(), 'payload')} and {counted(files, 'file')} removed")
