@@ -29,8 +29,9 @@ from runs.preparing import Row, chunked
 from runs.records import Problem, ProblemKind
 from runs.upload_files import KeptFile
 from runs.uploads import BY_HAND, Wishes, header_of, new_upload, read_header
+from runs.wording import counted
 
-__all__ = ["Follower", "known_as"]
+__all__ = ["Follower", "known_as", "told"]
 
 _REPLACED = "The file was cut or replaced while it was followed. The new one is read from its start, as another entry."
 
@@ -241,6 +242,19 @@ class Follower:
 def known_as(path: Path) -> str:
     """A path as uploads have it: a database takes no name that is not UTF-8."""
     return os.fsencode(path).decode(errors="backslashreplace")[:1000]
+
+
+def told(follower: Follower) -> str:
+    """How far a file has been read, in one line for a terminal or a log."""
+    upload = follower.upload
+    if upload is None or upload.run is None:
+        return f"{known_as(follower.path)}: no row so far"
+    of = f" of {upload.expected:,}" if upload.expected else ""
+    return (
+        f"{known_as(follower.path)} → run {upload.run.slug}: {counted(upload.read, 'row')}{of}; "
+        f"{upload.passed:,} passed, {upload.failed:,} failed, {counted(upload.errors, 'error')}, "
+        f"{counted(upload.rejected, 'line')} not stored"
+    )
 
 
 def _lease() -> datetime:

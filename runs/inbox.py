@@ -19,7 +19,7 @@ from runs.bundles.archives import is_junk
 from runs.bundles.opening import archive_kind, is_compressed
 from runs.bundles.run_metadata import COMPANION_END, read_beside
 from runs.errors import DiskFull, RunsError
-from runs.following import Follower, known_as
+from runs.following import Follower, known_as, told
 from runs.models import Upload, UploadState
 from runs.upload_files import KeptFile, blocks_of, hash_stream
 from runs.uploads import accept_upload, new_upload, refuse
@@ -29,6 +29,7 @@ __all__ = ["Inbox"]
 logger = logging.getLogger(__name__)
 
 _MOST_FILES = 5000
+_EMPTY = "The file is empty: no row came. It is read once something is in it."
 
 
 class _Signs(NamedTuple):
@@ -120,21 +121,29 @@ class Inbox:
             logger.warning("%s: %s", known_as(path), text)
 
     def _follow(self, path: Path, there: _Signs) -> int:
+        grew = self._grew.setdefault(path, time.monotonic())
         follower = self._followed.get(path)
         if follower is None:
             if not there.size:
+                if time.monotonic() - grew > self._idle:
+                    self._set_aside(path, _EMPTY)
                 return 0
             follower = self._followed[path] = Follower(path)
-            self._grew[path] = time.monotonic()
+            logger.info("%s: followed from now on.", known_as(path))
         rows = follower.step()
         if rows:
             self._grew[path] = time.monotonic()
         elif follower.stopped or time.monotonic() - self._grew[path] > self._idle:
             if not follower.stopped:
                 follower.finish()
-            self._done[path] = there
-            del self._followed[path]
+            self._end(path, there)
+            logger.info("%s", told(follower))
         return rows
+
+    def _end(self, path: Path, there: _Signs) -> None:
+        self._done[path] = there
+        self._followed.pop(path, None)
+        self._grew.pop(path, None)
 
     def _take_whole(self, path: Path, there: _Signs) -> int:
         """Takes in a compressed file or an archive once nobody writes it any more."""
@@ -154,6 +163,7 @@ class Inbox:
             upload = accept_upload(
                 path.name, blocks_of(stream), companion=read_beside(path, links=False), access=EVERYTHING
             )
+        logger.info("%s: taken in.", known_as(path))
         if upload.state == UploadState.WAITING:
             self._hint()
         return 1
@@ -161,8 +171,8 @@ class Inbox:
     def _set_aside(self, path: Path, error: str) -> None:
         """A file that cannot be read is listed with what is wrong, and looked at again when it has changed."""
         self._warn(path, error)
-        self._done[path] = _signs(path)
-        follower = self._followed.pop(path, None)
+        follower = self._followed.get(path)
+        self._end(path, _signs(path))
         if follower is not None:
             follower.close(error)
         if follower is None or follower.upload is None:

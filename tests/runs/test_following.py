@@ -295,6 +295,28 @@ def test_a_file_that_cannot_be_read_is_listed_once_and_read_when_it_can_be(tmp_p
     assert [(upload.state, upload.read) for upload in Upload.objects.all()] == [("done", 6)]
 
 
+def test_an_empty_file_is_listed_once_nothing_came_and_read_when_something_has(tmp_path: Path) -> None:
+    path = tmp_path / "desk.birch.jsonl"
+    path.touch()
+    patient = Inbox(tmp_path, lambda: None, settle=0)
+    for _ in range(3):
+        patient.step()
+    assert not Upload.objects.exists()
+    inbox = Inbox(tmp_path, lambda: None, settle=0, idle=0)
+    for _ in range(3):
+        inbox.step()
+    (empty,) = Upload.objects.all()
+    assert (empty.file_name, empty.state, empty.error) == (
+        "desk.birch.jsonl",
+        "failed",
+        "The file is empty: no row came. It is read once something is in it.",
+    )
+    write(path, b"".join(lines(6)))
+    for _ in range(3):
+        inbox.step()
+    assert [(upload.state, upload.read) for upload in Upload.objects.all()] == [("done", 6)]
+
+
 def test_one_file_that_breaks_the_reading_holds_up_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "inbox"
     folder.mkdir()
@@ -392,9 +414,25 @@ def test_an_archive_waits_where_the_disk_is_full(tmp_path: Path, monkeypatch: py
 def test_the_command_ends_when_all_that_is_expected_is_there(tmp_path: Path) -> None:
     path = tmp_path / "desk.birch.jsonl"
     write(path, b"".join(lines(6)))
-    out = io.StringIO()
-    call_command("watch", str(path), "--expect", "6", stdout=out, stderr=io.StringIO())
-    assert out.getvalue().startswith(f"{path} → run desk-birch: 6 rows; ")
+    out, err = io.StringIO(), io.StringIO()
+    call_command("watch", str(path), "--expect", "6", stdout=out, stderr=err)
+    read = f"{path} → run desk-birch: 6 rows of 6; 3 passed, 2 failed, 1 error, 0 lines not stored\n"
+    assert out.getvalue() == read
+    assert err.getvalue() == f"Following {path}. End with Ctrl+C.\n{read}"
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_shows_how_far_it_is_in_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "desk.birch.jsonl"
+    write(path, b"".join(lines(6)))
+    err = Terminal()
+    call_command("watch", str(path), "--expect", "6", stdout=io.StringIO(), stderr=err)
+    _, first, last = err.getvalue().split("\r\x1b[K")
+    assert (first.startswith(f"{path} → run desk-birch: 6 rows of 6; "), "\n" in first, last) == (True, False, "")
 
 
 def full(*_: object) -> int:

@@ -160,3 +160,17 @@ def test_a_canonical_run_shows_what_the_harness_own_run_shows(shared: Path) -> N
     )
     assert len(native) == 240
     assert canonical == native
+
+
+def test_results_ingested_without_their_errors_are_told_of(tmp_path: Path) -> None:
+    def said(*names: str) -> str:
+        err = io.StringIO()
+        call_command("ingest", *(str(tmp_path / name) for name in names), stdout=io.StringIO(), stderr=err)
+        return err.getvalue()
+
+    results, _ = files(tmp_path)
+    assert said("results.jsonl") == (
+        f"{results}: errors.jsonl lies beside the file and was not read. Ingest it too: the attempts that broke are in "
+        "it.\n"
+    )
+    assert said("results.jsonl", "errors.jsonl") == ""

@@ -18,6 +18,7 @@ from runs.access import EVERYTHING
 from runs.archives import forget_unpacked
 from runs.bundles import ARCHIVE, reader_named
 from runs.bundles.run_metadata import COMPANION_END, companion_name, read_beside, suggest_benchmark, suggest_model
+from runs.bundles.thinkingbox_openenv import ThinkingBoxOpenEnv
 from runs.databases import spare_memory
 from runs.errors import IngestError, RunsError
 from runs.ingest import ingest_file, unpack_file
@@ -28,6 +29,7 @@ from runs.records import ProblemKind
 from runs.showing import plain
 from runs.upload_files import KeptFile, blocks_of, forget_files, hash_stream, keep_file, kind_of, open_upload
 from runs.uploads import STANDARD_INPUT, Wishes, new_upload, read_header, upload_warnings
+from runs.wording import counted
 
 _COUNTS = ("read", "stored", "same", "replaced", "passed", "failed", "errors")
 _INTERRUPTED = 130
@@ -72,6 +74,7 @@ class Command(BaseCommand):
             mask=options["mask"],
         )
         self.processes = options["processes"]
+        self.given = {Path(path).absolute() for path in options["paths"]}
         something = False
         for path in options["paths"]:
             if path.endswith(COMPANION_END) and len(options["paths"]) > 1:
@@ -119,6 +122,7 @@ class Command(BaseCommand):
             self.stdout.write(_summary(plain(path), answer))
         if upload is not None and upload.pk:
             self._warn(path, upload)
+            self._tell_of_errors(path, upload)
         return bool(answer["stored"] or answer["same"] or answer["replaced"])
 
     def _members(self, path: str, upload: Upload, stream: BinaryIO, started: float) -> list[dict[str, Any]]:
@@ -158,6 +162,17 @@ class Command(BaseCommand):
             f"{path}: no {companion_name(name)} lies beside the file, so the model is called {upload.model!r}, "
             "after the file's name. Give the name with --model, or correct it on the run's page."
         )
+
+    def _tell_of_errors(self, path: str, upload: Upload) -> None:
+        """Without the harness's second file, attempts that broke would count as not recorded."""
+        if upload.reader != ThinkingBoxOpenEnv.name or not Path(path).name.startswith("results.jsonl"):
+            return
+        for beside in sorted(Path(path).absolute().parent.glob("errors.jsonl*")):
+            if beside not in self.given:
+                self._say(
+                    f"{path}: {beside.name} lies beside the file and was not read. Ingest it too: the attempts that "
+                    "broke are in it."
+                )
 
     def _warn(self, path: str, upload: Upload) -> None:
         for warning in upload_warnings(upload):
@@ -265,8 +280,8 @@ def _summary(path: str, answer: dict[str, Any]) -> str:
     runs = sorted({member["run"] for member in answer.get("members", []) if member["run"]}) or [answer["run"]]
     where = f"run{'' if len(runs) == 1 else 's'} {', '.join(run or 'none' for run in runs[:_SHOWN])}"
     lines = [
-        f"{path}: {_count(answer['read'], 'row')} of {_kind(answer)} → {where}",
-        f"  {counts}; {answer['passed']:,} passed, {answer['failed']:,} failed, {_count(answer['errors'], 'error')}, "
+        f"{path}: {counted(answer['read'], 'row')} of {_kind(answer)} → {where}",
+        f"  {counts}; {answer['passed']:,} passed, {answer['failed']:,} failed, {counted(answer['errors'], 'error')}, "
         f"{answer['missing']:,} missing; {answer['seconds']:.1f} s",
     ]
     told = [
@@ -285,17 +300,13 @@ def _summary(path: str, answer: dict[str, Any]) -> str:
 
 def _kind(answer: dict[str, Any]) -> str:
     members = answer.get("members")
-    return f"an archive of {_count(len(members), 'result file')}" if members else str(answer["format"])
+    return f"an archive of {counted(len(members), 'result file')}" if members else str(answer["format"])
 
 
 def _line(entry: dict[str, Any], answer: dict[str, Any]) -> str:
     if "member" in entry:
         return f"{entry['member']}, line {entry['line']}"
     return f"{'member' if answer['format'] == 'archive' else 'line'} {entry['line']}"
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
 def _progress(size: int, command: BaseCommand) -> Any:

@@ -16,15 +16,18 @@ from kombu.exceptions import OperationalError
 
 from runs.databases import spare_memory
 from runs.errors import RunsError
-from runs.following import Follower
+from runs.following import Follower, told
 from runs.inbox import Inbox
 from runs.management.foreground import ensure_database, not_taken
 from runs.models import Upload
 from runs.naming import MOST_REPETITIONS
+from runs.showing import plain
 from runs.tasks import work
 from runs.uploads import Wishes
 
-_EVERY = 1.0
+_EVERY, _IN_A_LOG = 1.0, 60.0
+"""Seconds."""
+_EMPTY_LINE = "\r\x1b[K"
 
 
 class Command(BaseCommand):
@@ -89,7 +92,7 @@ class Command(BaseCommand):
                 self._until_idle(follower, expected, idle)
             except (KeyboardInterrupt, SystemExit):
                 follower.close()
-                self._say("Ended; follow it again to read the rest.")
+                self._say(f"{plain(told(follower))}. Ended; follow it again to read the rest.")
                 return
             upload = follower.finish()
         except RunsError as error:
@@ -100,27 +103,53 @@ class Command(BaseCommand):
             raise CommandError(f"{path}: the file cannot be read: {error.strerror or error}.") from error
         if upload is None or upload.run is None:
             raise CommandError(f"{path}: no row came.")
-        counted = f"{upload.passed:,} passed, {upload.failed:,} failed, {upload.errors:,} errors"
-        self.stdout.write(
-            f"{path} → run {upload.run.slug}: {upload.read:,} rows; {counted}, {upload.rejected:,} lines not stored"
-        )
+        self.stdout.write(plain(told(follower)))
 
     def _until_idle(self, follower: Follower, expected: int | None, idle: float | None) -> None:
         """Until nothing new came for a while, all that was expected is there, or somebody stopped it."""
         grew = time.monotonic()
-        while not follower.stopped:
-            if follower.step():
-                grew = time.monotonic()
-                continue
-            upload = follower.upload
-            if expected is not None and upload is not None and upload.stored + upload.same >= expected:
-                return
-            if idle is not None and time.monotonic() - grew > idle:
-                return
-            time.sleep(_EVERY)
+        with _Progress(self) as tell:
+            while not follower.stopped:
+                if follower.step():
+                    grew = time.monotonic()
+                    tell(follower)
+                    continue
+                upload = follower.upload
+                if expected is not None and upload is not None and upload.stored + upload.same >= expected:
+                    return
+                if idle is not None and time.monotonic() - grew > idle:
+                    return
+                time.sleep(_EVERY)
 
     def _say(self, text: str) -> None:
         self.stderr.write(text)
+
+
+class _Progress:
+    """How far the file is: on a terminal one line that changes, in a log a line a minute."""
+
+    def __init__(self, command: BaseCommand) -> None:
+        self._stderr = command.stderr
+        self._live = command.stderr.isatty()
+        self._told = float("-inf")
+
+    def __call__(self, follower: Follower) -> None:
+        now = time.monotonic()
+        if now - self._told < (_EVERY if self._live else _IN_A_LOG):
+            return
+        self._told = now
+        line = plain(told(follower))
+        if self._live:
+            self._stderr.write(f"{_EMPTY_LINE}{line}", ending="")
+        else:
+            self._stderr.write(line)
+
+    def __enter__(self) -> _Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._live:
+            self._stderr.write(_EMPTY_LINE, ending="")
 
 
 def _hint() -> None:
