@@ -35,7 +35,7 @@ _OF_THE_EVALUATORS: Mapping[type[Struct], Collection[str]] = {
     ),
     StepItem: frozenset({"effects"}),
     StateTable: frozenset({"required", "same", "differences", "rows_required"}),
-    TaskRow: frozenset({"differences"}),
+    TaskRow: frozenset({"differences", "usual"}),
     AttemptRow: frozenset({"differences", "reported", "first", "evident"}),
     TaskText: frozenset({"private_context"}),
     TaskRun: frozenset({"signatures"}),

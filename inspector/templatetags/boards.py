@@ -32,11 +32,11 @@ def money(amount: Decimal | None, currency: str = "USD") -> str:
         return f"{sign}0.00"
     places = 2 if amount >= 1 else max(3, 2 - amount.adjusted())
     exact = amount.quantize(Decimal(1).scaleb(-places), rounding=ROUND_HALF_UP)
+    if amount < 1 <= exact:
+        places, exact = 2, exact.quantize(Decimal("0.01"))
     text = f"{exact:,f}"
-    if places > 3:
-        text = text.rstrip("0")
-    if places == 3 and text.endswith("0"):
-        text = text[:-1]
+    if places > 2 and exact == amount:  # `0.27` is not rounded, so a zero behind it would say too much
+        text = f"{exact.normalize():f}" if places > 3 else text.removesuffix("0")
     return f"{sign}{text}"
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from decimal import Decimal
 
 import msgspec
 
 from runs.boards.inputs import RunInput
-from runs.costs import RunCost, UsageStyle, run_cost, stated_cost
+from runs.costs import RunCost, run_cost, stated_cost, task_costs
 from runs.metrics import ErrorRule, GroupMetrics, Share, TaskOutcome, summarise
 
 __all__ = ["NOT_PRICED", "RunFigures", "figures"]
@@ -22,6 +23,8 @@ class RunFigures(msgspec.Struct, frozen=True, kw_only=True):
     """pass@1 by domain, by name. Their intervals would take most of the time, and no page shows them."""
     outcomes: tuple[TaskOutcome, ...]
     cost: RunCost
+    task_costs: dict[str, Decimal]
+    """Task (uid) → the mean cost of one of its attempts; without those of which it is not known."""
 
 
 def figures(run: RunInput, k: int | None = None, error_rule: ErrorRule = ErrorRule.AS_FAILED) -> RunFigures:
@@ -29,7 +32,11 @@ def figures(run: RunInput, k: int | None = None, error_rule: ErrorRule = ErrorRu
     outcomes = tuple(task.outcome() for task in run.tasks)
     overall = summarise(outcomes, run.k if k is None else k, error_rule=error_rule).overall
     return RunFigures(
-        overall=overall, domains=_domains(run, outcomes, error_rule), outcomes=outcomes, cost=_cost(run, overall)
+        overall=overall,
+        domains=_domains(run, outcomes, error_rule),
+        outcomes=outcomes,
+        cost=_cost(run, overall),
+        task_costs=_task_costs(run),
     )
 
 
@@ -57,6 +64,11 @@ def _cost(run: RunInput, overall: GroupMetrics) -> RunCost:
         successes=overall.passed,
         dependable=dependable,
         price_list=run.price_list,
-        style=UsageStyle.CACHED_BESIDE_INPUT if any(task.usage_beside for task in run.tasks) else None,
+        style=run.style,
         reason=run.price_reason or NOT_PRICED,
     )
+
+
+def _task_costs(run: RunInput) -> dict[str, Decimal]:
+    """A stated total says nothing of single tasks."""
+    return {} if run.stated else task_costs([task.usage() for task in run.tasks], run.price, style=run.style)

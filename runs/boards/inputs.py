@@ -6,7 +6,7 @@ from enum import StrEnum
 
 import msgspec
 
-from runs.costs import Price, StatedCost, TaskUsage, Tokens
+from runs.costs import Price, StatedCost, TaskUsage, Tokens, UsageStyle
 from runs.metrics import ErrorRule, TaskOutcome
 from runs.published import PublishedResults
 
@@ -88,6 +88,11 @@ class RunInput(msgspec.Struct, frozen=True, kw_only=True):
     stated: StatedCost | None = None
     bundles: tuple[str, ...] = ()
     """SHA-256 of the files that brought its rows."""
+
+    @property
+    def style(self) -> UsageStyle | None:
+        """How cached tokens are counted; None where no attempt says it."""
+        return UsageStyle.CACHED_BESIDE_INPUT if any(task.usage_beside for task in self.tasks) else None
 
 
 class BoardSettings(msgspec.Struct, frozen=True, kw_only=True):

@@ -14,6 +14,7 @@ from runs.costs.campaign import (
     TaskUsage,
     run_cost,
     stated_cost,
+    task_costs,
 )
 from runs.costs.frontier import Placed, Point, Step, frontier, steps
 from runs.costs.prices import FoundPrice, Price, PriceList, attempt_cost, find_price, same_model
@@ -23,4 +24,5 @@ __all__ = [
     "NO_DEPENDABLE_TASK", "NO_SUCCESS", "CostSource", "FoundPrice", "Placed", "Point", "Price", "PriceList", "RunCost",
     "StatedCost", "Step", "TaskUsage", "Tokens", "UsageStyle", "attempt_cost", "detect_style", "find_price", "frontier",
     "read_usage", "run_cost", "same_model", "stated_cost", "steps", "style_of_keys",
+    "task_costs",
 ]  # fmt: skip

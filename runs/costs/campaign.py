@@ -10,8 +10,9 @@ import msgspec
 
 from runs.costs.prices import Price, attempt_cost
 from runs.costs.tokens import Tokens, UsageStyle, detect_style
+from runs.wording import counted
 
-__all__ = ["CostSource", "RunCost", "StatedCost", "TaskUsage", "run_cost", "stated_cost"]
+__all__ = ["CostSource", "RunCost", "StatedCost", "TaskUsage", "run_cost", "stated_cost", "task_costs"]
 
 NO_SUCCESS = "no success"
 NO_DEPENDABLE_TASK = "no dependable task"
@@ -95,13 +96,12 @@ def run_cost(
     if price is None or not known:
         why = reason if price is None else "No attempt has its tokens recorded."
         return _unknown(attempts, with_usage, read, why)
-    costs = [attempt_cost(task.tokens, price, read) for task in known]
-    priced = [cost for cost in costs if cost is not None]
-    if len(priced) < len(costs):
+    priced = _priced(known, price, read)
+    if len(priced) < len(known):
         lacking = " and ".join(name for name in ("input", "output") if getattr(price, name) is None)
         return _unknown(attempts, with_usage, read, f"The price list has no {lacking} price of {price.model}.")
-    campaign = sum(priced, Decimal(0))
-    per_run = sum((cost / task.with_usage for cost, task in zip(priced, known, strict=True)), Decimal(0))
+    campaign = sum((cost for _, cost in priced), Decimal(0))
+    per_run = sum((cost / task.with_usage for task, cost in priced), Decimal(0))
     return _figures(
         source=CostSource.PRICED,
         currency=price.currency,
@@ -116,6 +116,27 @@ def run_cost(
         dependable=dependable,
         notes=_notes(known, price, attempts - with_usage, len(tasks) - len(known)),
     )
+
+
+def task_costs(
+    tasks: Sequence[TaskUsage], price: Price | None, *, style: UsageStyle | None = None
+) -> dict[str, Decimal]:
+    """Task (uid) → the mean cost of one of its attempts whose tokens are known, in the price's currency.
+
+    Without tasks of which no tokens, or not every price, are known. `style` as for `run_cost`, whose `per_run` is the
+    sum of these.
+    """
+    known = [task for task in tasks if task.with_usage]
+    if price is None or not known:
+        return {}
+    read = style or detect_style(task.tokens for task in known)
+    return {task.uid: cost / task.with_usage for task, cost in _priced(known, price, read)}
+
+
+def _priced(known: Sequence[TaskUsage], price: Price, style: UsageStyle | None) -> list[tuple[TaskUsage, Decimal]]:
+    """Each task with what its tokens cost, left out where a price that is needed is not known."""
+    costs = ((task, attempt_cost(task.tokens, price, style)) for task in known)
+    return [(task, cost) for task, cost in costs if cost is not None]
 
 
 def stated_cost(stated: StatedCost, *, tasks: int, attempts: int, successes: int, dependable: int) -> RunCost:
@@ -198,16 +219,12 @@ def _unknown(attempts: int, with_usage: int, style: UsageStyle | None, reason: s
 def _notes(known: Sequence[TaskUsage], price: Price, without_usage: int, tasks_without: int) -> list[str]:
     notes: list[str] = []
     if without_usage:
-        notes.append(f"Without the tokens of {_counted(without_usage, 'attempt')}: the cost is a lower bound.")
+        notes.append(f"Without the tokens of {counted(without_usage, 'attempt')}: the cost is a lower bound.")
     if tasks_without:
-        notes.append(f"All tasks once is without {_counted(tasks_without, 'task')} of which no tokens are recorded.")
+        notes.append(f"All tasks once is without {counted(tasks_without, 'task')} of which no tokens are recorded.")
     for name, label in (("cached", "cached"), ("cache_write", "written to a cache")):
         if getattr(price, name) is None and any(getattr(task.tokens, name) for task in known):
             notes.append(f"No price of tokens {label} is listed: they are billed as input.")
     if price.quantised:
         notes.append("The price is for a quantised model.")
     return notes
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from runs.queries.attempt_cost import AttemptCost
 from runs.queries.attempt_state_structs import PassingWrite, StatePanel, StepLink, Wrote
 from runs.queries.attempt_why import WhyPanel
 from runs.queries.values import Shown
@@ -53,6 +54,8 @@ class Head(msgspec.Struct, frozen=True, kw_only=True):
     previous_failed: int | None = None
     next_failed: int | None = None
     usage: Usage | None = None
+    cost: AttemptCost | None = None
+    """None where the run has no price for it."""
     duration: float | None = None
     """Seconds."""
     timers: dict[str, float] = {}

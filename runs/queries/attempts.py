@@ -15,6 +15,7 @@ from runs.masking import mask_graded, said_masked
 from runs.models import Attempt, Run, UploadProblem
 from runs.payloads import load_evidence, load_record, restore_row, restore_without_parts
 from runs.plain import plain_record
+from runs.queries.attempt_cost import attempt_price
 from runs.queries.attempt_counterpart import counterpart, passing_writes, with_passing
 from runs.queries.attempt_detail import part_text, step_detail
 from runs.queries.attempt_evidence import cause_step, checks_panel, claim_of, evidence_of
@@ -73,7 +74,7 @@ class Opened(msgspec.Struct, frozen=True):
 
 
 def attempt_page(pk: int, view: AttemptView, *, access: Access) -> AttemptPage | None:
-    """The page of an attempt; None when there is no such attempt. Three queries; Task and Raw take up to two more.
+    """The page of an attempt; None when there is no such attempt. Four queries; Task and Raw take up to two more.
 
     Raises PermissionDenied for who may not evaluate: they have `viewed_attempt`.
     """
@@ -245,8 +246,9 @@ def selected_step(view: AttemptView, steps: Sequence[Step], letters: str, cause:
 
 
 def head_of(attempt: Attempt, record: AttemptRecord, siblings: Sequence[Attempt], opened: Opened | None = None) -> Head:
-    """`opened`: for what it says of masked secrets."""
+    """`opened`: for what it says of masked secrets. One query, for the price."""
     run: Run = attempt.run
+    price = attempt_price(run.pk)
     current = [row for row in siblings if row.current]
     at = attempt.repetition
     masked = {} if opened is None else opened.masked
@@ -272,6 +274,7 @@ def head_of(attempt: Attempt, record: AttemptRecord, siblings: Sequence[Attempt]
         previous_failed=next((row.pk for row in reversed(failed) if row.repetition < at), None),
         next_failed=next((row.pk for row in failed if row.repetition > at), None),
         usage=record.total_usage,
+        cost=None if price is None else price.of(record.total_usage),
         duration=record.duration,
         timers=record.timers,
         finish_reason=record.finish_reason or "",

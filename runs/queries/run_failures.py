@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from typing import Any
 
 import msgspec
 from django.db.models import Count
@@ -20,7 +21,8 @@ from runs.records import Verdict
 from runs.signatures import Signature
 
 __all__ = [
-    "ClaimShares", "DomainFailures", "ErrorRow", "FieldRow", "Quote", "RunFailures", "SignatureRow", "run_failures",
+    "ClaimShares", "DomainFailures", "ErrorRow", "FieldRow", "Quote", "RunFailures", "SignatureRow", "UsualFailure",
+    "run_failures",
 ]  # fmt: skip
 
 FIELDS = 8
@@ -73,6 +75,19 @@ class FieldRow(msgspec.Struct, frozen=True, kw_only=True):
     usual: int
 
 
+class UsualFailure(msgspec.Struct, frozen=True, kw_only=True):
+    """How a task fails most often, over its failed attempts in a run."""
+
+    signature: SignatureWords
+    difference: str
+    """`wrong`, `missing`, `extra` or `reported`; empty where no difference is known, and then the rest is too."""
+    table: str
+    field: str
+    """Empty: whole rows."""
+    attempts: int
+    """Failed attempts with this difference."""
+
+
 class ErrorRow(msgspec.Struct, frozen=True, kw_only=True):
     kind: str
     title: str
@@ -111,13 +126,17 @@ class RunFailures(msgspec.Struct, frozen=True, kw_only=True):
     error_count: int
     retryable: int
     quote: Quote | None
+    by_task: dict[str, UsualFailure]
+    """Task (uid) → how it fails most often; without tasks that never fail."""
 
 
 _failures: Kept[RunFailures] = Kept(128)
+_Place = tuple[str, str, str]
+"""Table, field and kind of difference."""
 
 
 def run_failures(pk: int, *, access: Access) -> RunFailures:
-    """What went wrong in a run. One query; four where it has changed since the last time. Raises Run.DoesNotExist, and
+    """What went wrong in a run. One query; five where it has changed since the last time. Raises Run.DoesNotExist, and
     PermissionDenied for who may not evaluate."""
     for_evaluators(access)
     created_at, tallied = Run.objects.values_list("created_at", "tallied").get(visible_runs(access), pk=pk)
@@ -148,7 +167,7 @@ def _read(run: int) -> RunFailures:
     groups = [_Group(*row) for row in rows.values_list(*columns).annotate(Count("id"))]
     failed = [group for group in groups if group.verdict == Verdict.FAILED]
     errors = [group for group in groups if group.verdict == Verdict.ERROR]
-    fields, kinds = _fields(run)
+    fields, kinds, usual = _fields(run)
     signatures = _signatures(failed)
     return RunFailures(
         claims=_claims(failed, kinds),
@@ -160,6 +179,7 @@ def _read(run: int) -> RunFailures:
         error_count=_sum(errors),
         retryable=_sum(group for group in errors if group.retryable),
         quote=_quote(run),
+        by_task=_by_task(run, usual),
     )
 
 
@@ -220,25 +240,47 @@ def _class_title(kind: str) -> str:
     return ERROR_CLASS_TITLES[ErrorClass(kind)] if kind in set(ErrorClass) else kind or "not classified"
 
 
-def _fields(run: int) -> tuple[list[FieldRow], Counter[str]]:
-    """The fields that differ, most attempts first, and in how many attempts each kind of difference occurs."""
+def _by_task(run: int, usual: dict[int, tuple[_Place, int]]) -> dict[str, UsualFailure]:
+    rows = Attempt.objects.filter(run=run, verdict=Verdict.FAILED, current=True).order_by()
+    counts: defaultdict[tuple[int, str], Counter[str]] = defaultdict(Counter)
+    for task, uid, signature, count in rows.values_list("task_id", "task__uid", "signature").annotate(Count("id")):
+        counts[task, uid][signature] = count
+    found = {}
+    for (task, uid), signatures in counts.items():
+        (table, field, kind), attempts = usual.get(task, (("", "", ""), 0))
+        words = signature_words(_most(signatures)[0])
+        found[uid] = UsualFailure(signature=words, difference=kind, table=table, field=field, attempts=attempts)
+    return found
+
+
+def _most(counts: Counter[Any]) -> tuple[Any, int]:
+    """The most frequent; of equals the first in order."""
+    return min(counts.items(), key=lambda item: (-item[1], item[0]))
+
+
+def _fields(run: int) -> tuple[list[FieldRow], Counter[str], dict[int, tuple[_Place, int]]]:
+    """The fields that differ, most attempts first; in how many attempts each kind of difference occurs; and task (id) →
+    where most of its attempts differ, and how many.
+    """
     effects = AttemptEffect.objects.filter(
         attempt__run=run, attempt__verdict=Verdict.FAILED, attempt__current=True
     ).order_by()
-    attempts: defaultdict[tuple[str, str, str], set[int]] = defaultdict(set)
-    tasks: defaultdict[tuple[str, str, str], set[int]] = defaultdict(set)
-    values: defaultdict[tuple[str, str, str], Counter[tuple[str, str]]] = defaultdict(Counter)
+    attempts: defaultdict[_Place, set[int]] = defaultdict(set)
+    tasks: defaultdict[_Place, set[int]] = defaultdict(set)
+    values: defaultdict[_Place, Counter[tuple[str, str]]] = defaultdict(Counter)
     by_kind: defaultdict[str, set[int]] = defaultdict(set)
+    by_task: defaultdict[int, Counter[_Place]] = defaultdict(Counter)
     columns = ("attempt_id", "attempt__task_id", "kind", "table", "field", "after", "required")
     for attempt, task, kind, table, field, after, required in effects.values_list(*columns).iterator(chunk_size=5000):
         place = (table, field, kind)
+        by_task[task][place] += attempt not in attempts[place]
         attempts[place].add(attempt)
         tasks[place].add(task)
         values[place][after, required] += 1
         by_kind[kind].add(attempt)
     rows = []
     for place, who in attempts.items():
-        (after, required), usual = min(values[place].items(), key=lambda item: (-item[1], item[0]))
+        (after, required), usual = _most(values[place])
         table, field, kind = place
         rows.append(
             FieldRow(
@@ -253,7 +295,8 @@ def _fields(run: int) -> tuple[list[FieldRow], Counter[str]]:
             )
         )
     rows.sort(key=lambda row: (-row.attempts, row.table, row.field, row.kind))
-    return rows, Counter({kind: len(who) for kind, who in by_kind.items()})
+    usually = {task: _most(counts) for task, counts in by_task.items()}
+    return rows, Counter({kind: len(who) for kind, who in by_kind.items()}), usually
 
 
 def _quote(run: int) -> Quote | None:

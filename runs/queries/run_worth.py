@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from decimal import Decimal
 
 import msgspec
 
+from runs.boards.figures import RunFigures
 from runs.boards.gather import figures_by_run, with_pricing
 from runs.costs import CostSource, RunCost
 from runs.metrics import CurvePoint, ErrorRule, GroupMetrics
 from runs.models import Run
 
-__all__ = ["RunWorth", "worth_by_run", "worth_of"]
+__all__ = ["RunWorth", "worth_by_run", "worth_of", "worth_with_tasks"]
 
 
 class RunWorth(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,17 +38,22 @@ class RunWorth(msgspec.Struct, frozen=True, kw_only=True):
 
 def worth_by_run(runs: Iterable[int], rule: ErrorRule = ErrorRule.AS_FAILED) -> dict[int, RunWorth]:
     """Run (id) → its worth. One query for runs that have not changed since the last time, else three."""
+    return {pk: worth for pk, (worth, _) in _worth(runs, rule).items()}
+
+
+def _worth(runs: Iterable[int], rule: ErrorRule) -> dict[int, tuple[RunWorth, dict[str, Decimal]]]:
     stored = list(with_pricing(Run.objects.filter(pk__in=list(runs))).order_by("pk"))
     figures = figures_by_run(stored, rule)
-    return {
-        run.pk: RunWorth(
-            figures=figures[run.pk].overall,
-            cost=figures[run.pk].cost,
-            price_list=_list_of(run),
-            entry=run.pricing.model if hasattr(run, "pricing") else "",
-        )
-        for run in stored
-    }
+    return {run.pk: (_worth_of(run, figures[run.pk]), figures[run.pk].task_costs) for run in stored}
+
+
+def _worth_of(run: Run, figures: RunFigures) -> RunWorth:
+    return RunWorth(
+        figures=figures.overall,
+        cost=figures.cost,
+        price_list=_list_of(run),
+        entry=run.pricing.model if hasattr(run, "pricing") else "",
+    )
 
 
 def _list_of(run: Run) -> tuple[str, int] | None:
@@ -57,3 +64,11 @@ def _list_of(run: Run) -> tuple[str, int] | None:
 def worth_of(run: int, rule: ErrorRule = ErrorRule.AS_FAILED) -> RunWorth | None:
     """None for a run that is gone."""
     return worth_by_run([run], rule).get(run)
+
+
+def worth_with_tasks(run: int, rule: ErrorRule = ErrorRule.AS_FAILED) -> tuple[RunWorth, dict[str, Decimal]] | None:
+    """A run's worth, and task (uid) → the mean cost of one of its attempts, without those of which it is not known.
+
+    None for a run that is gone.
+    """
+    return _worth([run], rule).get(run)

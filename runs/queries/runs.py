@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 import msgspec
@@ -12,11 +13,13 @@ from django.http import Http404
 
 from runs.access import Access
 from runs.benchmarks import THINKINGBOX_BENCH
+from runs.costs import CostSource
 from runs.metrics import ErrorRule, GroupMetrics
 from runs.models import Run, TaskTally, Upload, Visibility
 from runs.queries.numbers import Counts, Numbers, TaskClass, class_of, numbers_by_run, numbers_of
 from runs.queries.paging import Page, paginate
-from runs.queries.run_worth import RunWorth, worth_by_run, worth_of
+from runs.queries.run_failures import UsualFailure, run_failures
+from runs.queries.run_worth import RunWorth, worth_by_run, worth_with_tasks
 from runs.queries.uploads import reading_now
 from runs.querysets import visible_runs
 
@@ -158,6 +161,10 @@ class TaskRow(msgspec.Struct, frozen=True, kw_only=True):
     verdicts: str
     """One letter a repetition, filled up to k with `.`; may be cut where a task has very many repetitions."""
     differences: int
+    cost: Decimal | None = None
+    """The mean cost of one of its attempts, in the currency of the run's cost; None where it is not known."""
+    usual: UsualFailure | None = None
+    """How it fails most often; None for a task that never fails."""
 
     @property
     def missing(self) -> int:
@@ -240,6 +247,11 @@ class RunPage(msgspec.Struct, frozen=True, kw_only=True):
         """Of the whole run, with their intervals."""
         return self.worth.figures
 
+    @property
+    def is_priced(self) -> bool:
+        """Whether tasks have a cost each; a stated total says nothing of them."""
+        return self.worth.cost.source is CostSource.PRICED
+
 
 _TASK_KEYS: dict[str, Callable[[TaskRow], Any]] = {
     "name": lambda row: (row.name.casefold(), row.uid),
@@ -249,22 +261,25 @@ _TASK_KEYS: dict[str, Callable[[TaskRow], Any]] = {
     "errors": lambda row: row.counts.errors,
     "missing": lambda row: row.missing,
     "differences": lambda row: row.differences,
+    "cost": lambda row: (row.cost is not None, row.cost or 0),
 }
 TASK_SORTS = frozenset(_TASK_KEYS)
 _SOURCES_SHOWN = 20
 
 
 def run_page(slug: str, filters: TaskFilters, *, access: Access) -> RunPage:
-    """One run with its tasks. Five queries however many tasks, two more where it has changed since the last time, one
+    """One run with its tasks. Six queries however many tasks, six more where it has changed since the last time, one
     more while it is being read. Raises Http404.
 
     Who may not evaluate gets neither numbers of differences nor the files that it came from.
     """
     run = run_or_404(slug, access=access)
-    worth = worth_of(run.pk, filters.rule)
-    if worth is None:
+    found = worth_with_tasks(run.pk, filters.rule)
+    if found is None:
         raise Http404
-    tasks = _task_rows(run, evaluates=access.evaluates)
+    worth, costs = found
+    usual = run_failures(run.pk, access=access).by_task if access.evaluates else {}
+    tasks = _task_rows(run, costs, usual, evaluates=access.evaluates)
     by_domain: defaultdict[str, list[Counts]] = defaultdict(list)
     for task in tasks:
         by_domain[task.domain].append(task.counts)
@@ -330,11 +345,13 @@ def padded(verdicts: str, k: int) -> str:
     return verdicts.ljust(min(k, 1000), ".")
 
 
-def _task_rows(run: Run, *, evaluates: bool) -> list[TaskRow]:
+def _task_rows(
+    run: Run, costs: Mapping[str, Decimal], usual: Mapping[str, UsualFailure], *, evaluates: bool
+) -> list[TaskRow]:
     k = run.repetitions
     # Without making a model of each row, which would take most of the time.
     rows = TaskTally.objects.filter(run=run).order_by("task__uid").values_list(*_TASK_COLUMNS)
-    return [_task_row(k, evaluates, *row) for row in rows]
+    return [_task_row(k, evaluates, costs.get(row[0]), usual.get(row[0]), *row) for row in rows]
 
 
 _TASK_COLUMNS = (
@@ -343,7 +360,15 @@ _TASK_COLUMNS = (
 
 
 def _task_row(
-    k: int, evaluates: bool, uid: str, domain: str, verdicts: str, differences: int, *counted: int
+    k: int,
+    evaluates: bool,
+    cost: Decimal | None,
+    usual: UsualFailure | None,
+    uid: str,
+    domain: str,
+    verdicts: str,
+    differences: int,
+    *counted: int,
 ) -> TaskRow:
     file, _, name = uid.rpartition(":")
     counts = Counts(*counted)
@@ -357,6 +382,8 @@ def _task_row(
         kind=class_of(counts, k),
         verdicts=padded(verdicts, k),
         differences=differences if evaluates else 0,
+        cost=cost,
+        usual=usual,
     )
 
 

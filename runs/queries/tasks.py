@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import msgspec
 from django.db.models import Min
 from django.http import Http404
@@ -9,6 +11,7 @@ from django.http import Http404
 from runs.access import Access
 from runs.models import Attempt, AttemptEffect, Task, TaskTally, Trace
 from runs.payloads import load_record
+from runs.queries.attempt_cost import AttemptPrice, attempt_price, usage_of
 from runs.queries.numbers import Counts, TaskClass, class_of
 from runs.queries.paging import Page, page_of
 from runs.queries.runs import RunFacts, padded, run_facts, run_or_404
@@ -49,6 +52,8 @@ class AttemptRow(msgspec.Struct, frozen=True, kw_only=True):
     tool_calls: int = 0
     tool_errors: int = 0
     tokens: int | None = None
+    cost: Decimal | None = None
+    """In the currency of the page; None where it is not known."""
     duration: float | None = None
     replaced: list[int] = []
     """Earlier errors at this repetition, kept as history (ids of attempts)."""
@@ -84,6 +89,8 @@ class TaskPage(msgspec.Struct, frozen=True, kw_only=True):
     page: Page
     text: TaskText | None
     """None where no attempt could be read."""
+    currency: str | None
+    """Of the costs; None where the run has no price."""
     previous: Neighbour | None
     following: Neighbour | None
 
@@ -111,7 +118,7 @@ def has_task(slug: str, uid: str, *, access: Access) -> bool:
 
 
 def task_page(slug: str, uid: str, page: int = 1, *, access: Access) -> TaskPage:
-    """A task of a run. Seven queries, however many attempts. Raises Http404.
+    """A task of a run. Eight queries, however many attempts. Raises Http404.
 
     Who may not evaluate gets neither differences nor the private context, in two queries less.
     """
@@ -128,6 +135,7 @@ def task_page(slug: str, uid: str, page: int = 1, *, access: Access) -> TaskPage
     counts = Counts(tally.recorded, tally.passed, tally.failed, tally.errors, tally.with_states)
     file, _, name = uid.rpartition(":")
     previous, following = _neighbours(run.pk, tally.task)
+    price = attempt_price(run.pk)
     return TaskPage(
         run=facts,
         uid=uid,
@@ -137,15 +145,18 @@ def task_page(slug: str, uid: str, page: int = 1, *, access: Access) -> TaskPage
         counts=counts,
         kind=class_of(counts, facts.k),
         verdicts=padded(tally.verdicts, facts.k),
-        strip=_rows(shown, wanted, evaluates=access.evaluates),
+        strip=_rows(shown, wanted, price, evaluates=access.evaluates),
         page=where,
         text=_text(attempts, evaluates=access.evaluates),
+        currency=None if price is None else price.price.currency,
         previous=previous,
         following=following,
     )
 
 
-def _rows(attempts: list[Attempt], repetitions: range, *, evaluates: bool) -> list[AttemptRow]:
+def _rows(
+    attempts: list[Attempt], repetitions: range, price: AttemptPrice | None, *, evaluates: bool
+) -> list[AttemptRow]:
     first = _first_effects([attempt.pk for attempt in attempts]) if evaluates else {}
     current = {attempt.repetition: attempt for attempt in attempts if attempt.current}
     replaced: dict[int, list[int]] = {}
@@ -153,19 +164,25 @@ def _rows(attempts: list[Attempt], repetitions: range, *, evaluates: bool) -> li
         if not attempt.current:
             replaced.setdefault(attempt.repetition, []).append(attempt.pk)
     rows = [
-        _row(repetition, current.get(repetition), first, replaced.get(repetition, [])) for repetition in repetitions
+        _row(repetition, current.get(repetition), first, price, replaced.get(repetition, []))
+        for repetition in repetitions
     ]
     if evaluates:
         return rows
     return [msgspec.structs.replace(row, differences=0, reported=False, evident=False) for row in rows]
 
 
-def _row(repetition: int, attempt: Attempt | None, first: dict[int, FirstEffect], replaced: list[int]) -> AttemptRow:
+def _row(
+    repetition: int,
+    attempt: Attempt | None,
+    first: dict[int, FirstEffect],
+    price: AttemptPrice | None,
+    replaced: list[int],
+) -> AttemptRow:
     if attempt is None:
         return AttemptRow(repetition=repetition, replaced=replaced)
-    tokens = None
-    if attempt.input_tokens is not None or attempt.output_tokens is not None:
-        tokens = (attempt.input_tokens or 0) + (attempt.output_tokens or 0)
+    usage = usage_of(attempt)
+    cost = None if price is None else price.of(usage)
     return AttemptRow(
         repetition=repetition,
         pk=attempt.pk,
@@ -178,7 +195,8 @@ def _row(repetition: int, attempt: Attempt | None, first: dict[int, FirstEffect]
         steps=attempt.steps,
         tool_calls=attempt.tool_calls,
         tool_errors=attempt.tool_errors,
-        tokens=tokens,
+        tokens=None if usage is None else usage.total,
+        cost=None if cost is None else cost.amount,
         duration=attempt.duration,
         replaced=replaced,
         evident=attempt.verdict != Verdict.ERROR,

@@ -116,6 +116,14 @@ def leaderboard(client: Client, get: Get, birch: Run, oak: Run) -> tuple[Numbers
     return shown, told
 
 
+def usual(failure: dict[str, Any] | None) -> str:
+    """A task's most common difference, as a cell of a table has it."""
+    if failure is None:
+        return ""
+    sign = {"wrong": "≠", "missing": "−", "extra": "+"}[failure["difference"]]
+    return f"{sign}{failure['difference']} {failure['table']}.{failure['field']}"
+
+
 def run(client: Client, get: Get, birch: Run, oak: Run) -> tuple[Numbers, Numbers]:
     page, found = page_of(client, f"/runs/{birch.slug}/"), get(f"/runs/{birch.slug}")
     numbers, figures, cost = found["numbers"], found["worth"]["figures"], found["worth"]["cost"]
@@ -169,6 +177,8 @@ def run(client: Client, get: Get, birch: Run, oak: Run) -> tuple[Numbers, Number
         row["name"]: [
             row["domain"], of(row["counts"]["passed"], row["expected"]),
             *(f"{row['counts'][name]}" for name in ("failed", "errors")), f"{row['missing']}", f"{row['differences']}",
+            usual(row["usual"]), row["usual"]["signature"]["title"] if row["usual"] else "",
+            priced(row["cost"], currency),
         ] for row in get(f"/runs/{birch.slug}/tasks")["items"]
     }  # fmt: skip
     return shown, told
@@ -268,7 +278,7 @@ def task_of_a_run(client: Client, get: Get, birch: Run, oak: Run) -> tuple[Numbe
         [
             f"{row['repetition']}", row["word"], f"{row['differences']}",
             *(f"{row[name]}" for name in ("steps", "tool_calls", "tool_errors")), tokens(row["tokens"]),
-            seconds(row["duration"]), row["finish_reason"],
+            priced(row["cost"], found["currency"]), seconds(row["duration"]), row["finish_reason"],
         ] if row["id"] is not None else [f"{row['repetition']}", "Not recorded"] for row in found["strip"]
     ]  # fmt: skip
     return shown, told

@@ -31,6 +31,7 @@ from runs.costs import (
     same_model,
     stated_cost,
     steps,
+    task_costs,
 )
 from runs.metrics import summarise
 from runs.records import Usage
@@ -171,6 +172,20 @@ def test_the_figures_of_a_run() -> None:
         notes=[],
     )
     assert not cost.lower_bound
+
+
+def test_what_attempts_of_a_task_cost_adds_up_to_all_tasks_once() -> None:
+    tasks = [
+        usage("a", Tokens(input=4_000_000, output=400_000), attempts=4, with_usage=2),
+        usage("b", Tokens(input=1_000_000, cached=1_000_000), attempts=2),
+        usage("c", Tokens(), attempts=2, with_usage=0),
+    ]
+    costs = task_costs(tasks, PRICE)
+    assert list(costs) == ["a", "b"]
+    assert sum(costs.values()) == run_cost(tasks, PRICE, successes=0, dependable=0).per_run
+    assert costs["a"] == (4 * PRICE.input + Decimal("0.4") * PRICE.output) / 2  # type: ignore[operator]
+    assert task_costs(tasks, PRICE, style=UsageStyle.CACHED_BESIDE_INPUT)["b"] > costs["b"]
+    assert task_costs(tasks, None) == task_costs(tasks[2:], PRICE) == {}
 
 
 def test_no_success_and_no_dependable_task_are_said_and_not_infinite() -> None:

@@ -15,7 +15,7 @@ from runs.queries.run_failures import (
     run_failures,
 )
 from runs.queries.run_grid import Colour, GridView, Order, run_grid, stacked
-from tests.factories import make_row
+from tests.factories import SERVER, make_row
 from tests.stored import outcomes, store
 from tests.trace_rows import row_with, text
 
@@ -58,6 +58,26 @@ def test_claims_signatures_fields_and_errors_of_a_run() -> None:
     assert found.errors[1].final == 1
 
 
+def test_a_task_is_told_by_what_most_of_its_failed_attempts_do() -> None:
+    def failing(uid: str, repetition: int, *fields: str) -> dict[str, Any]:
+        row = make_row(uid=uid, repetition=repetition, outcome="failed")
+        after = row["test_context"]["effects"][SERVER]["result_db_state"]["rentals"]
+        for field in fields:
+            after[0][field] = "other"
+        return row
+
+    rows = [
+        failing("a.py:one", 0, "item"), failing("a.py:one", 1), failing("a.py:one", 2, "item"),
+        *outcomes("a.py:always", "pp"),
+        silent("a.py:three", 0), failing("a.py:three", 1, "item"), silent("a.py:three", 2),
+    ]  # fmt: skip
+    found = run_failures(store(rows).pk, access=EVERYTHING).by_task
+    assert {uid: (u.signature.title, u.difference, u.table, u.field, u.attempts) for uid, u in found.items()} == {
+        "a.py:one": ("Tool usage", "wrong", "rentals", "status", 3),
+        "a.py:three": ("Incomplete user resolution", "wrong", "rentals", "status", 3),
+    }
+
+
 def test_signatures_are_counted_by_domain_where_there_are_several() -> None:
     tags: dict[str, Any] = {"labels": [], "category": [], "domain": "Depot", "eval_type": None, "skip": False}
     rows = [*outcomes("a.py:one", "ff"), *outcomes("b.py:two", "f", test_tags=tags)]
@@ -85,7 +105,7 @@ def test_what_is_kept_follows_what_is_stored() -> None:
 def test_queries_do_not_hang_on_the_attempts(letters: str, django_assert_num_queries: Any) -> None:
     run = store(outcomes("a.py:one", letters))
     _failures.clear()
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(5):
         run_failures(run.pk, access=EVERYTHING)
     with django_assert_num_queries(1):
         run_failures(run.pk, access=EVERYTHING)

@@ -1,13 +1,19 @@
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pytest
 from django.http import Http404
 
-from runs.access import EVERYTHING
+from runs.access import EVERYTHING, THE_TEAM
 from runs.benchmarks import THINKINGBOX_BENCH
+from runs.costs import Price
 from runs.models import Run, Task, TaskTally, Upload, UploadState
+from runs.prices import PricingChoice, create_list, price_run
 from runs.queries.numbers import TaskClass
+from runs.queries.run_failures import UsualFailure
 from runs.queries.runs import Choice, Coverage, RunFilters, TaskFilters, run_list, run_page
+from runs.queries.signature_words import signature_words
 from tests.stored import outcomes, store
 
 pytestmark = pytest.mark.django_db
@@ -78,6 +84,26 @@ def test_tasks_are_filtered_and_sorted() -> None:
     assert page.numbers.missing == 2
 
 
+def test_tasks_say_how_they_fail_most_often_to_evaluators_and_what_an_attempt_costs() -> None:
+    run = store([*outcomes("a.py:one", "pp"), *outcomes("a.py:two", "pff")])
+    TaskTally.objects.filter(task__uid="a.py:one").update(with_usage=0)
+    prices = create_list("Desk", [Price(model=run.model, input=Decimal(2), output=Decimal(8))])
+    price_run(run, PricingChoice(price_list=prices.pk))
+    page = run_page(run.slug, TaskFilters(sort="cost", descending=True), access=EVERYTHING)
+    usual = UsualFailure(
+        signature=signature_words("tool_usage"), difference="wrong", table="rentals", field="status", attempts=2
+    )
+    assert page.is_priced
+    # 1,200 tokens of input and 80 of output.
+    assert [(row.name, row.cost, row.usual) for row in page.tasks] == [
+        ("two", Decimal("0.00304"), usual), ("one", None, None),
+    ]  # fmt: skip
+    seen = run_page(run.slug, TaskFilters(), access=THE_TEAM)
+    assert [(row.name, row.cost, row.usual) for row in seen.tasks] == [
+        ("one", None, None), ("two", Decimal("0.00304"), None),
+    ]  # fmt: skip
+
+
 def test_the_strip_has_a_dot_for_each_expected_repetition() -> None:
     run = store(outcomes("a.py:one", "p.e"), repetitions=5)
     (task,) = run_page(run.slug, TaskFilters(), access=EVERYTHING).tasks
@@ -88,9 +114,9 @@ def test_the_strip_has_a_dot_for_each_expected_repetition() -> None:
 def test_a_run_takes_the_same_queries_for_any_number_of_tasks(count: int, django_assert_num_queries) -> None:  # type: ignore[no-untyped-def]
     rows = [row for number in range(count) for row in outcomes(f"a.py:task_{number}", "pf")]
     slug = store(rows).slug
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(12):
         assert len(run_page(slug, TaskFilters(), access=EVERYTHING).tasks) == count
-    with django_assert_num_queries(5):  # what was computed is kept
+    with django_assert_num_queries(6):  # what was computed is kept
         assert len(run_page(slug, TaskFilters(), access=EVERYTHING).tasks) == count
 
 

@@ -1,10 +1,16 @@
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pytest
 from django.http import Http404
 
 from runs.access import EVERYTHING
+from runs.costs import Price, StatedCost
 from runs.models import Attempt
+from runs.prices import PricingChoice, create_list, price_run
+from runs.queries.attempt_cost import AttemptCost
+from runs.queries.attempts import AttemptView, attempt_page
 from runs.queries.tasks import AttemptRow, FirstEffect, TaskText, task_page
 from tests.factories import make_row
 from tests.stored import outcomes, store
@@ -36,6 +42,31 @@ def test_attempts_stand_side_by_side_and_missing_ones_as_missing() -> None:
     )
 
 
+def test_attempts_have_their_cost_by_the_price_of_the_run() -> None:
+    beside = [{"input_tokens": 200, "cache_read_input_tokens": 1000, "output_tokens": 80}]
+    run = store([*outcomes(UID, "p"), make_row(uid=UID, repetition=1, usage=None)])
+    other = store(outcomes(UID, "p", usage=beside), model="cedar")
+    prices = create_list(
+        "Desk",
+        [Price(model=name, input=Decimal(2), cached=Decimal("0.5"), output=Decimal(8)) for name in ("birch", "cedar")],
+    )
+    page = task_page(run.slug, UID, access=EVERYTHING)
+    assert (page.currency, [(row.tokens, row.cost) for row in page.strip]) == (None, [(1280, None), (None, None)])
+    for priced in (run, other):
+        price_run(priced, PricingChoice(price_list=prices.pk))
+    page = task_page(run.slug, UID, access=EVERYTHING)
+    # 200 fresh tokens of input, 1,000 from the cache, 80 of output; once counted inside the input, once beside it.
+    cost = Decimal("0.0004") + Decimal("0.0005") + Decimal("0.00064")
+    assert (page.currency, [(row.tokens, row.cost) for row in page.strip]) == ("USD", [(1280, cost), (None, None)])
+    (row,) = task_page(other.slug, UID, access=EVERYTHING).strip
+    assert (row.tokens, row.cost) == (1280, cost)
+    shown = attempt_page(page.strip[0].pk or 0, AttemptView(), access=EVERYTHING)
+    assert shown is not None
+    assert shown.head.cost == AttemptCost(amount=cost, currency="USD", price_list="Desk")
+    price_run(run, PricingChoice(stated=StatedCost(total=Decimal(5))))
+    assert task_page(run.slug, UID, access=EVERYTHING).currency is None
+
+
 def test_a_replaced_error_stays_as_history() -> None:
     run = store(outcomes(UID, "e"))
     store(outcomes(UID, "p"), run=run.slug)
@@ -63,7 +94,9 @@ def test_neighbours_follow_the_order_of_uids() -> None:
 @pytest.mark.parametrize("letters", ["f", "fff"])
 def test_a_task_takes_the_same_queries_for_any_number_of_attempts(letters: str, django_assert_num_queries) -> None:  # type: ignore[no-untyped-def]
     run = store(outcomes(UID, letters))
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(10):
+        assert len(task_page(run.slug, UID, access=EVERYTHING).strip) == len(letters)
+    with django_assert_num_queries(8):  # what was computed is kept
         assert len(task_page(run.slug, UID, access=EVERYTHING).strip) == len(letters)
 
 

@@ -70,7 +70,7 @@ class TaskQuery(Listing):
     sort: str = Field(
         "name",
         description="What the list is ordered by, from the least; with a hyphen before it from the most.",
-        pattern=sorted_by("name", "domain", "passed", "failed", "errors", "missing", "differences"),
+        pattern=sorted_by("name", "domain", "passed", "failed", "errors", "missing", "differences", "cost"),
     )
 
 
