@@ -231,3 +231,4 @@ def test_all_columns_of_the_comparison_of_runs_fit_on_a_desk(open_page: OpenPage
     assert [text.strip() for text in head.all_inner_texts()][4:6] == ["Gain, points", "P(cand. > base)"]
     expect(page.locator(".pairs tbody tr").first).to_contain_text("no longer dependable")
     assert page.locator(".scroll-x:has(.pairs)").evaluate("box => box.scrollWidth - box.clientWidth") == 0
+    assert b"/MediaBox [0 0 841" in page.pdf(prefer_css_page_size=True), "A4 landscape, else the last column is cut off"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,7 +15,9 @@ from pytest_django import Settings
 
 from runs.chunking import close, split
 from runs.chunks import claim_next
+from runs.costs import Price
 from runs.models import Run, Upload, UploadState
+from runs.prices import PricingChoice, create_list, price_run
 from runs.tasks import do_chunk, work
 from tests.archives import zip_of
 from tests.e2e.browser import settle
@@ -346,6 +349,29 @@ def test_runs_stand_in_line_with_their_heads_and_fit_on_a_desk(open_page: OpenPa
                                     getComputedStyle(row.cells[row.cells.length - 1]).paddingRight])"""
     )
     assert paddings == [["16px", "16px"]] * 5
+
+
+def test_the_table_of_tasks_says_why_they_fail_and_fits_on_a_desk(open_page: OpenPage) -> None:
+    run = store(
+        [*outcomes(UID, "pfffepppppfffffppppp"), *outcomes("other.py:test_case_ST999_001", "p" * 19)], repetitions=20
+    )
+    prices = create_list("Desk", [Price(model=run.model, input=Decimal(2), output=Decimal(8))])
+    price_run(run, PricingChoice(price_list=prices.pk))
+    page = open_page(run.get_absolute_url(), width=1440)
+    table = page.locator("table.tasks")
+    assert [" ".join(text.split()) for text in table.locator("thead th").all_inner_texts()] == [
+        "Task", "Domain", "Repetitions 0 to 19", "Passed", "Failed", "Errors", "Not recorded", "Differences",
+        "Most common difference", "Signature", "Mean cost",
+    ]  # fmt: skip
+    assert page.locator(".scroll-x:has(> .tasks)").evaluate("box => box.scrollWidth - box.clientWidth") == 0
+    row = table.locator("tbody tr", has_text="test_return_001")
+    expect(row.locator(".usual")).to_have_text("≠wrong rentals.status")
+    expect(row).to_contain_text("Tool usage")
+    expect(row).to_contain_text("$0.00304")
+    page.get_by_role("link", name="Mean cost").click()
+    expect(table.locator("th[aria-sort]")).to_have_text(re.compile("Mean cost"))
+    row.locator(".usual a").click()
+    expect(page.locator(".tbl-head").get_by_role("status")).to_have_text("8 attempts at 1 task")
 
 
 def test_on_paper_the_tables_of_a_run_stand_one_below_the_other(open_page: OpenPage) -> None:
