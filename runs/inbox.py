@@ -59,6 +59,7 @@ class Inbox:
         self._settle, self._idle = settle, idle
         self._followed: dict[Path, Follower] = {}
         self._grew: dict[Path, float] = {}
+        """When something last came; of a file that is empty, when it was first seen."""
         self._waiting: dict[Path, _Seen] = {}
         self._done: dict[Path, _Signs] = {}
         """Whole files that were taken in or refused."""
@@ -66,7 +67,10 @@ class Inbox:
 
     def step(self) -> int:
         """Looks once at every file. Returns how many rows and files were taken in."""
-        return sum(self._look(path) for path in self._files())
+        files = self._files()
+        for gone in self._grew.keys() - self._followed.keys() - set(files):
+            del self._grew[gone]  # another file of this name has its own time
+        return sum(self._look(path) for path in files)
 
     def close(self) -> None:
         for follower in self._followed.values():
@@ -121,14 +125,14 @@ class Inbox:
             logger.warning("%s: %s", known_as(path), text)
 
     def _follow(self, path: Path, there: _Signs) -> int:
-        grew = self._grew.setdefault(path, time.monotonic())
         follower = self._followed.get(path)
         if follower is None:
             if not there.size:
-                if time.monotonic() - grew > self._idle:
+                if time.monotonic() - self._grew.setdefault(path, time.monotonic()) > self._idle:
                     self._set_aside(path, _EMPTY)
                 return 0
             follower = self._followed[path] = Follower(path)
+            self._grew[path] = time.monotonic()
             logger.info("%s: followed from now on.", known_as(path))
         rows = follower.step()
         if rows:

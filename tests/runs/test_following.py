@@ -317,6 +317,54 @@ def test_an_empty_file_is_listed_once_nothing_came_and_read_when_something_has(t
     assert [(upload.state, upload.read) for upload in Upload.objects.all()] == [("done", 6)]
 
 
+class Clock:
+    """Time for the inbox, which passes by hand."""
+
+    now = 1000.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+def test_a_file_that_was_empty_has_all_its_time_once_something_came(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock()
+    monkeypatch.setattr("runs.inbox.time", clock)
+    path = tmp_path / "desk.birch.jsonl"
+    path.touch()
+    inbox = Inbox(tmp_path, lambda: None, idle=600)
+    inbox.step()
+    clock.now += 599
+    data = b"".join(lines(1))
+    write(path, data[:3000])
+    inbox.step()
+    clock.now += 2
+    inbox.step()
+    write(path, data[3000:])
+    assert inbox.step() == 1
+    assert [(upload.state, upload.read, upload.rejected) for upload in Upload.objects.all()] == [("reading", 1, 0)]
+
+
+@pytest.mark.parametrize("content", [b"", lines(1)[0][:3000]])
+def test_another_file_of_the_name_of_an_empty_one_that_went_has_its_own_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes
+) -> None:
+    clock = Clock()
+    monkeypatch.setattr("runs.inbox.time", clock)
+    path = tmp_path / "desk.birch.jsonl"
+    path.touch()
+    inbox = Inbox(tmp_path, lambda: None, idle=600)
+    inbox.step()
+    path.unlink()
+    inbox.step()
+    clock.now += 3600
+    write(path, content)
+    inbox.step()
+    inbox.step()
+    assert not Upload.objects.exists()
+
+
 def test_one_file_that_breaks_the_reading_holds_up_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "inbox"
     folder.mkdir()
