@@ -54,7 +54,7 @@ class Inbox:
     def __init__(self, folder: Path, hint: Callable[[], object], *, settle: float = 5.0, idle: float = 600.0) -> None:
         """`settle`: seconds without a change after which a compressed file counts as whole; `idle`: after which one
         that is followed does. `hint` is called when workers have something to do."""
-        self.folder = folder
+        self.folder = folder.absolute()
         self._hint = hint
         self._settle, self._idle = settle, idle
         self._followed: dict[Path, Follower] = {}

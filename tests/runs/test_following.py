@@ -365,6 +365,22 @@ def test_another_file_of_the_name_of_an_empty_one_that_went_has_its_own_time(
     assert not Upload.objects.exists()
 
 
+def test_an_empty_file_in_a_folder_that_was_named_briefly_is_listed_no_longer_once_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "inbox" / "desk.birch.jsonl"
+    path.parent.mkdir()
+    path.touch()
+    monkeypatch.chdir(tmp_path)
+    inbox = Inbox(Path("inbox"), lambda: None, idle=0)
+    inbox.step()
+    inbox.step()
+    assert [(upload.state, upload.followed_path) for upload in Upload.objects.all()] == [("failed", str(path))]
+    write(path, b"".join(lines(6)))
+    inbox.step()
+    assert [(upload.state, upload.read) for upload in Upload.objects.all()] == [("reading", 6)]
+
+
 def test_one_file_that_breaks_the_reading_holds_up_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "inbox"
     folder.mkdir()
