@@ -31,7 +31,7 @@ from runs.upload_files import KeptFile
 from runs.uploads import BY_HAND, Wishes, header_of, new_upload, read_header
 from runs.wording import counted
 
-__all__ = ["Follower", "known_as", "told"]
+__all__ = ["Follower", "forget_refused", "known_as", "told"]
 
 _REPLACED = "The file was cut or replaced while it was followed. The new one is read from its start, as another entry."
 
@@ -151,8 +151,7 @@ class Follower:
         upload.state, upload.started_at = UploadState.READING, timezone.now()
         upload.lease_until = _lease()
         upload.save()
-        # What stood here before, and could not be read, is told of no longer.
-        Upload.objects.filter(followed_path=upload.followed_path, state=UploadState.FAILED, reader="").delete()
+        forget_refused(self.path)
         return upload
 
     def _store(self, rows: list[Row], place: Place, size: int) -> None:
@@ -242,6 +241,11 @@ class Follower:
 def known_as(path: Path) -> str:
     """A path as uploads have it: a database takes no name that is not UTF-8."""
     return os.fsencode(path).decode(errors="backslashreplace")[:1000]
+
+
+def forget_refused(path: Path) -> None:
+    """What stood at a path before, and could not be read, is told of no longer."""
+    Upload.objects.filter(followed_path=known_as(path), state=UploadState.FAILED, reader="").delete()
 
 
 def told(follower: Follower) -> str:

@@ -19,7 +19,7 @@ from runs.bundles.archives import is_junk
 from runs.bundles.opening import archive_kind, is_compressed
 from runs.bundles.run_metadata import COMPANION_END, read_beside
 from runs.errors import DiskFull, RunsError
-from runs.following import Follower, known_as, told
+from runs.following import Follower, forget_refused, known_as, told
 from runs.models import Upload, UploadState
 from runs.upload_files import KeptFile, blocks_of, hash_stream
 from runs.uploads import accept_upload, new_upload, refuse
@@ -167,6 +167,7 @@ class Inbox:
             upload = accept_upload(
                 path.name, blocks_of(stream), companion=read_beside(path, links=False), access=EVERYTHING
             )
+        forget_refused(path)
         logger.info("%s: taken in.", known_as(path))
         if upload.state == UploadState.WAITING:
             self._hint()

@@ -381,6 +381,19 @@ def test_an_empty_file_in_a_folder_that_was_named_briefly_is_listed_no_longer_on
     assert [(upload.state, upload.read) for upload in Upload.objects.all()] == [("reading", 6)]
 
 
+def test_an_archive_that_was_empty_at_first_is_listed_once(tmp_path: Path) -> None:
+    path = tmp_path / "desk.birch.jsonl.gz"
+    path.touch()
+    inbox = Inbox(tmp_path, lambda: None, settle=0, idle=0)
+    inbox.step()
+    inbox.step()
+    assert [upload.state for upload in Upload.objects.all()] == ["failed"]
+    write(path, gzip.compress(b"".join(lines(6))))
+    inbox.step()
+    inbox.step()
+    assert [(upload.file_name, upload.state) for upload in Upload.objects.all()] == [(path.name, "asking")]
+
+
 def test_one_file_that_breaks_the_reading_holds_up_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "inbox"
     folder.mkdir()
