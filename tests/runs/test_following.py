@@ -318,7 +318,7 @@ def test_an_empty_file_is_listed_once_nothing_came_and_read_when_something_has(t
 
 
 class Clock:
-    """Time for the inbox, which passes by hand."""
+    """Time that passes by hand."""
 
     now = 1000.0
 
@@ -510,6 +510,26 @@ def test_a_terminal_shows_how_far_it_is_in_one_line(tmp_path: Path) -> None:
     call_command("watch", str(path), "--expect", "6", stdout=io.StringIO(), stderr=err)
     _, first, last = err.getvalue().split("\r\x1b[K")
     assert (first.startswith(f"{path} → run desk-birch: 6 rows of 6; "), "\n" in first, last) == (True, False, "")
+
+
+def test_the_last_rows_are_told_of_although_they_came_soon_after_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "desk.birch.jsonl"
+    write(path, b"".join(lines(6)))
+    clock = Clock()
+    more = iter(lines(9)[6:])
+
+    def sleep(seconds: float) -> None:
+        clock.now += seconds / 10
+        write(path, next(more, b""))
+
+    monkeypatch.setattr(clock, "sleep", sleep, raising=False)
+    monkeypatch.setattr("runs.management.commands.watch.time", clock)
+    err = Terminal()
+    call_command("watch", str(path), "--idle", "2", stdout=io.StringIO(), stderr=err)
+    _, first, last, _ = err.getvalue().split("\r\x1b[K")
+    assert ("6 rows; " in first, "9 rows; " in last) == (True, True)
 
 
 def full(*_: object) -> int:

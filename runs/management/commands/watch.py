@@ -110,9 +110,10 @@ class Command(BaseCommand):
         grew = time.monotonic()
         with _Progress(self) as tell:
             while not follower.stopped:
-                if follower.step():
+                rows = follower.step()
+                tell(follower)
+                if rows:
                     grew = time.monotonic()
-                    tell(follower)
                     continue
                 upload = follower.upload
                 if expected is not None and upload is not None and upload.stored + upload.same >= expected:
@@ -131,14 +132,17 @@ class _Progress:
     def __init__(self, command: BaseCommand) -> None:
         self._stderr = command.stderr
         self._live = command.stderr.isatty()
-        self._told = float("-inf")
+        self._told, self._line = float("-inf"), ""
 
     def __call__(self, follower: Follower) -> None:
+        """Also where nothing new came: the last rows may have come too soon after a line to be told of then."""
         now = time.monotonic()
-        if now - self._told < (_EVERY if self._live else _IN_A_LOG):
+        if follower.upload is None or now - self._told < (_EVERY if self._live else _IN_A_LOG):
             return
-        self._told = now
         line = plain(told(follower))
+        if line == self._line:
+            return
+        self._told, self._line = now, line
         if self._live:
             self._stderr.write(f"{_EMPTY_LINE}{line}", ending="")
         else:
