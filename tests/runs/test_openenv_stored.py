@@ -174,3 +174,18 @@ def test_results_ingested_without_their_errors_are_told_of(tmp_path: Path) -> No
         "it.\n"
     )
     assert said("results.jsonl", "errors.jsonl") == ""
+
+
+def test_only_errors_that_are_there_and_were_never_read_are_told_of(tmp_path: Path) -> None:
+    def said(path: Path) -> str:
+        err = io.StringIO()
+        call_command("ingest", str(path), stdout=io.StringIO(), stderr=err)
+        return err.getvalue()
+
+    results, errors = write_jsonl(tmp_path / "part.1.jsonl", RESULTS), tmp_path / "part.1.errors.jsonl"
+    errors.touch()
+    write_jsonl(tmp_path / "errors.jsonl", ERRORS)
+    assert said(results) == ""
+    write_jsonl(errors, ERRORS)
+    assert said(results).startswith(f"{results}: part.1.errors.jsonl lies beside the file and was not read.")
+    assert said(errors) == said(results) == ""

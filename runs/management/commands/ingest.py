@@ -23,7 +23,7 @@ from runs.databases import spare_memory
 from runs.errors import IngestError, RunsError
 from runs.ingest import ingest_file, unpack_file
 from runs.management.foreground import ensure_database, not_taken
-from runs.models import Run, TaskTally, Upload
+from runs.models import Run, TaskTally, Upload, UploadState
 from runs.naming import MOST_REPETITIONS
 from runs.records import ProblemKind
 from runs.showing import plain
@@ -165,10 +165,13 @@ class Command(BaseCommand):
 
     def _tell_of_errors(self, path: str, upload: Upload) -> None:
         """Without the harness's second file, attempts that broke would count as not recorded."""
-        if upload.reader != ThinkingBoxOpenEnv.name or not Path(path).name.startswith("results.jsonl"):
+        if upload.reader != ThinkingBoxOpenEnv.name:
             return
-        for beside in sorted(Path(path).absolute().parent.glob("errors.jsonl*")):
-            if beside not in self.given:
+        stem, _, _ = Path(path).name.partition(".jsonl")
+        name = "errors.jsonl" if stem == "results" else f"{stem}.errors.jsonl"
+        for end in ("", ".gz", ".zst", ".xz"):
+            beside = Path(path).absolute().with_name(f"{name}{end}")
+            if beside not in self.given and _has_unread(beside):
                 self._say(
                     f"{path}: {beside.name} lies beside the file and was not read. Ingest it too: the attempts that "
                     "broke are in it."
@@ -307,6 +310,15 @@ def _line(entry: dict[str, Any], answer: dict[str, Any]) -> str:
     if "member" in entry:
         return f"{entry['member']}, line {entry['line']}"
     return f"{'member' if answer['format'] == 'archive' else 'line'} {entry['line']}"
+
+
+def _has_unread(path: Path) -> bool:
+    """Whether a file has something that no upload brought. The harness leaves an empty one where nothing broke."""
+    if not path.is_file() or not path.stat().st_size:
+        return False
+    with path.open("rb") as stream:
+        digest = hash_stream(stream).sha256
+    return not Upload.objects.filter(sha256=digest).exclude(state=UploadState.FAILED).exists()
 
 
 def _progress(size: int, command: BaseCommand) -> Any:
