@@ -80,7 +80,8 @@ class UsualFailure(msgspec.Struct, frozen=True, kw_only=True):
 
     signature: SignatureWords
     difference: str
-    """`wrong`, `missing`, `extra` or `reported`; empty where no difference is known, and then the rest is too."""
+    """`wrong`, `missing`, `extra` or `reported`; empty where there is none, or none is known, and then the rest is
+    too."""
     table: str
     field: str
     """Empty: whole rows."""

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import html
 import json
 import re
 from typing import Any
@@ -11,7 +12,10 @@ from django.urls import resolve, reverse
 from inspector.grid_data import grid_data, grid_view
 from inspector.templatetags.lists import share
 from runs.access import EVERYTHING
+from runs.failure_facts import keep_facts
+from runs.models import AttemptEffect, Run
 from runs.queries.run_grid import Colour, GridView, Order, run_grid
+from tests.factories import make_row
 from tests.stored import outcomes, store
 from tests.trace_rows import HOSTILE, hostile_row
 
@@ -43,6 +47,33 @@ def test_a_run_without_failures_has_the_grid_alone(client: Client) -> None:
     assert 'id="looks"' not in text
     assert 'id="sig"' not in text
     assert 'id="errors"' not in text
+
+
+@pytest.mark.parametrize(
+    ("table", "field", "kind"),
+    [("a.b", "c.d", "wrong"), ("a/b c", "q\"u'o&t=e#%+", "missing"), ("<i>é", "", "extra"), ("x y", "?;z", "reported")],
+)
+def test_the_most_common_difference_of_a_task_leads_to_its_attempts(
+    table: str, field: str, kind: str, client: Client
+) -> None:
+    run = store([*outcomes("a.py:one [x/1 & 'y'\"+#]", "fff"), *outcomes("b.py:two", "f")])
+    AttemptEffect.objects.exclude(attempt__repetition=2).update(table=table, field=field, kind=kind)
+    Run.objects.filter(pk=run.pk).update(tallied=run.tallied + 1)
+    keep_facts(run.pk)
+    text = text_of(client, reverse("run", args=[run.slug]))
+    links = re.findall(r'<td class="usual"><a class="quiet" href="([^"]*)" title="[^"]*: in (\d) of (\d) failed', text)
+    assert [link[1:] for link in links] == [("2", "3"), ("1", "1")]
+    found = [
+        re.search(r'<h2><span role="status">(\d) attempts?', text_of(client, html.unescape(a))) for a, _, _ in links
+    ]
+    assert [match and match[1] for match in found] == ["2", "1"]
+
+
+def test_a_task_that_fails_by_another_check_alone_has_no_most_common_difference(client: Client) -> None:
+    failed = make_row()["test_result"]
+    run = store([*outcomes("a.py:one", "p", test_result=failed), *outcomes("a.py:two", "f", states=False)])
+    cells = re.findall(r'<td class="usual">.*?</td>', text_of(client, reverse("run", args=[run.slug])))
+    assert [re.sub("<[^>]*>", "", cell) for cell in cells] == ["none in the records", "not known"]
 
 
 def test_a_cell_leads_to_its_attempt(client: Client) -> None:
