@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from runs.access import EVERYTHING
-from runs.models import Run
+from runs.models import Attempt, AttemptEffect, Run
 from runs.queries.run_failures import (
     ClaimShares,
     DomainFailures,
@@ -75,6 +75,22 @@ def test_a_task_is_told_by_what_most_of_its_failed_attempts_do() -> None:
     assert {uid: (u.signature.title, u.difference, u.table, u.field, u.attempts) for uid, u in found.items()} == {
         "a.py:one": ("Tool usage", "wrong", "rentals", "status", 3),
         "a.py:three": ("Incomplete user resolution", "wrong", "rentals", "status", 3),
+    }
+
+
+def test_an_attempt_counts_once_for_records_that_differ_alike_and_of_equals_the_first_is_told() -> None:
+    run = store([*outcomes("a.py:one", "fff"), *outcomes("a.py:two", "ff")])
+    AttemptEffect.objects.all().delete()
+    fields = [["status", "status", "status"], ["item"], ["item"], ["status"], ["item"]]
+    AttemptEffect.objects.bulk_create(
+        AttemptEffect(attempt=attempt, kind="wrong", table="rentals", key=f"{key}", field=field)
+        for attempt, differing in zip(Attempt.objects.order_by("task__uid", "repetition"), fields, strict=True)
+        for key, field in enumerate(differing)
+    )
+    found = run_failures(run.pk, access=EVERYTHING).by_task
+    assert {uid: (u.field, u.attempts) for uid, u in found.items()} == {
+        "a.py:one": ("item", 2),
+        "a.py:two": ("item", 1),
     }
 
 
