@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -22,7 +22,7 @@ from runs.signatures import Signature
 
 __all__ = [
     "ClaimShares", "DomainFailures", "ErrorRow", "FieldRow", "Quote", "RunFailures", "SignatureRow", "UsualFailure",
-    "run_failures",
+    "run_failures", "usual_failures",
 ]  # fmt: skip
 
 FIELDS = 8
@@ -127,11 +127,16 @@ class RunFailures(msgspec.Struct, frozen=True, kw_only=True):
     error_count: int
     retryable: int
     quote: Quote | None
+
+
+class _Found(msgspec.Struct, frozen=True):
+    """All that is read of a run's failures at a time."""
+
+    whole: RunFailures
     by_task: dict[str, UsualFailure]
-    """Task (uid) → how it fails most often; without tasks that never fail."""
 
 
-_failures: Kept[RunFailures] = Kept(128)
+_failures: Kept[_Found] = Kept(128)
 _Place = tuple[str, str, str]
 """Table, field and kind of difference."""
 
@@ -139,6 +144,16 @@ _Place = tuple[str, str, str]
 def run_failures(pk: int, *, access: Access) -> RunFailures:
     """What went wrong in a run. One query; five where it has changed since the last time. Raises Run.DoesNotExist, and
     PermissionDenied for who may not evaluate."""
+    return _found(pk, access).whole
+
+
+def usual_failures(pk: int, *, access: Access) -> Mapping[str, UsualFailure]:
+    """Task (uid) → how it fails most often in a run; without tasks that never fail. Queries and errors as of
+    `run_failures`, with which it is kept."""
+    return _found(pk, access).by_task
+
+
+def _found(pk: int, access: Access) -> _Found:
     for_evaluators(access)
     created_at, tallied = Run.objects.values_list("created_at", "tallied").get(visible_runs(access), pk=pk)
     return _failures.get_or_make((pk, created_at, tallied), lambda: _read(pk))
@@ -159,7 +174,7 @@ class _Group(msgspec.Struct, frozen=True):
     count: int
 
 
-def _read(run: int) -> RunFailures:
+def _read(run: int) -> _Found:
     columns = (
         "verdict", "signature", "task__domain", "ended_cleanly", "called_write", "last_response_ok", "claimed_success",
         "error_class", "retryable",
@@ -170,7 +185,7 @@ def _read(run: int) -> RunFailures:
     errors = [group for group in groups if group.verdict == Verdict.ERROR]
     fields, kinds, usual = _fields(run)
     signatures = _signatures(failed)
-    return RunFailures(
+    whole = RunFailures(
         claims=_claims(failed, kinds),
         signatures=signatures,
         domains=_domains(failed, [row.words.value for row in signatures]),
@@ -180,8 +195,8 @@ def _read(run: int) -> RunFailures:
         error_count=_sum(errors),
         retryable=_sum(group for group in errors if group.retryable),
         quote=_quote(run),
-        by_task=_by_task(run, usual),
     )
+    return _Found(whole, _by_task(run, usual))
 
 
 def _sum(groups: Iterable[_Group]) -> int:

@@ -18,7 +18,7 @@ from runs.metrics import ErrorRule, GroupMetrics
 from runs.models import Run, TaskTally, Upload, Visibility
 from runs.queries.numbers import Counts, Numbers, TaskClass, class_of, numbers_by_run, numbers_of
 from runs.queries.paging import Page, paginate
-from runs.queries.run_failures import UsualFailure, run_failures
+from runs.queries.run_failures import UsualFailure, usual_failures
 from runs.queries.run_worth import RunWorth, worth_by_run, worth_with_tasks
 from runs.queries.uploads import reading_now
 from runs.querysets import visible_runs
@@ -278,7 +278,7 @@ def run_page(slug: str, filters: TaskFilters, *, access: Access) -> RunPage:
     if found is None:
         raise Http404
     worth, costs = found
-    usual = run_failures(run.pk, access=access).by_task if access.evaluates else {}
+    usual = usual_failures(run.pk, access=access) if access.evaluates else {}
     tasks = _task_rows(run, costs, usual, evaluates=access.evaluates)
     by_domain: defaultdict[str, list[Counts]] = defaultdict(list)
     for task in tasks:

@@ -13,6 +13,7 @@ from runs.queries.run_failures import (
     FieldRow,
     _failures,
     run_failures,
+    usual_failures,
 )
 from runs.queries.run_grid import Colour, GridView, Order, run_grid, stacked
 from tests.factories import SERVER, make_row
@@ -71,7 +72,7 @@ def test_a_task_is_told_by_what_most_of_its_failed_attempts_do() -> None:
         *outcomes("a.py:always", "pp"),
         silent("a.py:three", 0), failing("a.py:three", 1, "item"), silent("a.py:three", 2),
     ]  # fmt: skip
-    found = run_failures(store(rows).pk, access=EVERYTHING).by_task
+    found = usual_failures(store(rows).pk, access=EVERYTHING)
     assert {uid: (u.signature.title, u.difference, u.table, u.field, u.attempts) for uid, u in found.items()} == {
         "a.py:one": ("Tool usage", "wrong", "rentals", "status", 3),
         "a.py:three": ("Incomplete user resolution", "wrong", "rentals", "status", 3),
@@ -87,7 +88,7 @@ def test_an_attempt_counts_once_for_records_that_differ_alike_and_of_equals_the_
         for attempt, differing in zip(Attempt.objects.order_by("task__uid", "repetition"), fields, strict=True)
         for key, field in enumerate(differing)
     )
-    found = run_failures(run.pk, access=EVERYTHING).by_task
+    found = usual_failures(run.pk, access=EVERYTHING)
     assert {uid: (u.field, u.attempts) for uid, u in found.items()} == {
         "a.py:one": ("item", 2),
         "a.py:two": ("item", 1),
