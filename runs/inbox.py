@@ -176,12 +176,18 @@ class Inbox:
     def _set_aside(self, path: Path, error: str) -> None:
         """A file that cannot be read is listed with what is wrong, and looked at again when it has changed."""
         self._warn(path, error)
-        follower = self._followed.get(path)
-        self._end(path, _signs(path))
+        follower = self._followed.pop(path, None)
+        self._grew.pop(path, None)
+        self._done.pop(path, None)
         if follower is not None:
             follower.close(error)
-        if follower is None or follower.upload is None:
-            _list_refused(path, error)
+        try:
+            there = _signs(path)
+            if follower is None or follower.upload is None:
+                _list_refused(path, error)
+        except OSError:
+            return  # it went meanwhile; what is still there is looked at again
+        self._done[path] = there
 
 
 def _list_refused(path: Path, error: str) -> None:

@@ -394,6 +394,20 @@ def test_an_archive_that_was_empty_at_first_is_listed_once(tmp_path: Path) -> No
     assert [(upload.file_name, upload.state) for upload in Upload.objects.all()] == [(path.name, "asking")]
 
 
+def test_a_file_that_goes_while_it_is_set_aside_holds_up_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "a.jsonl", b"no result\n")
+    write(tmp_path / "desk.birch.jsonl", b"".join(lines(6)))
+
+    def go(path: Path, *_: object) -> None:
+        path.unlink()
+
+    monkeypatch.setattr(Inbox, "_warn", lambda _, path, text: go(path))
+    inbox = Inbox(tmp_path, lambda: None)
+    assert [inbox.step(), inbox.step()] == [6, 0]
+
+
 def test_one_file_that_breaks_the_reading_holds_up_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "inbox"
     folder.mkdir()
