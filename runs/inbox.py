@@ -30,6 +30,7 @@ logger = logging.getLogger(__name__)
 
 _MOST_FILES = 5000
 _EMPTY = "The file is empty: no row came. It is read once something is in it."
+_GONE = "The file has gone from the inbox. What was read of it is stored; put it back to have the rest."
 
 
 class _Signs(NamedTuple):
@@ -70,6 +71,9 @@ class Inbox:
         files = self._files()
         for gone in self._grew.keys() - self._followed.keys() - set(files):
             del self._grew[gone]  # another file of this name has its own time
+        for gone in [path for path in self._followed if not path.exists()]:
+            self._followed.pop(gone).close(_GONE)
+            self._grew.pop(gone, None)
         return sum(self._look(path) for path in files)
 
     def close(self) -> None:
@@ -140,14 +144,13 @@ class Inbox:
         elif follower.stopped or time.monotonic() - self._grew[path] > self._idle:
             if not follower.stopped:
                 follower.finish()
-            self._end(path, there)
-            logger.info("%s", told(follower))
+            if follower.upload is None and not there.size:
+                self._set_aside(path, _EMPTY)  # it was cut to nothing
+                return 0
+            self._done[path] = there
+            del self._followed[path], self._grew[path]
+            logger.info("%s → %s", known_as(path), told(follower))
         return rows
-
-    def _end(self, path: Path, there: _Signs) -> None:
-        self._done[path] = there
-        self._followed.pop(path, None)
-        self._grew.pop(path, None)
 
     def _take_whole(self, path: Path, there: _Signs) -> int:
         """Takes in a compressed file or an archive once nobody writes it any more."""
@@ -168,7 +171,7 @@ class Inbox:
                 path.name, blocks_of(stream), companion=read_beside(path, links=False), access=EVERYTHING
             )
         forget_refused(path)
-        logger.info("%s: taken in.", known_as(path))
+        logger.info("%s: taken in; the workers of `up` read it.", known_as(path))
         if upload.state == UploadState.WAITING:
             self._hint()
         return 1

@@ -238,7 +238,11 @@ def stop_upload(upload: Upload) -> None:
     """Stops an upload that is not finished. What is stored stays; the rest can be read later with `retry_upload`."""
     Upload.objects.filter(
         pk=upload.pk, state__in=[UploadState.ASKING, UploadState.WAITING, UploadState.READING]
-    ).update(state=UploadState.STOPPED, error=f"{BY_HAND} What was stored stays; try again to read the rest.")
+    ).update(state=UploadState.STOPPED, error=f"{BY_HAND} What was stored stays; {_again(upload)} to read the rest.")
+
+
+def _again(upload: Upload) -> str:
+    return "follow the file again" if upload.followed_path else "try again"
 
 
 def retry_upload(upload: Upload) -> None:

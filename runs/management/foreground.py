@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import fcntl
 
 from django.conf import settings
@@ -9,7 +10,7 @@ from django.core.management import call_command
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
-__all__ = ["ensure_database", "not_taken"]
+__all__ = ["ensure_database", "not_taken", "whole_number"]
 
 
 def ensure_database() -> None:
@@ -30,3 +31,11 @@ def not_taken(error: DatabaseError) -> str:
         f"the database did not take the rows ({str(error).strip()}). Look after the database, or make space on its "
         "disk, and run the command again: what is stored is not counted twice."
     )
+
+
+def whole_number(text: str) -> int:
+    """An option's number. Raises `argparse.ArgumentTypeError`."""
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number.") from None

@@ -394,6 +394,48 @@ def test_an_archive_that_was_empty_at_first_is_listed_once(tmp_path: Path) -> No
     assert [(upload.file_name, upload.state) for upload in Upload.objects.all()] == [(path.name, "asking")]
 
 
+def test_a_file_that_was_moved_out_of_the_folder_is_stopped_and_gone_on_with_when_it_is_back(tmp_path: Path) -> None:
+    folder = tmp_path / "inbox"
+    folder.mkdir()
+    path, elsewhere = folder / "desk.birch.jsonl", tmp_path / "desk.birch.jsonl"
+    write(path, b"".join(lines(3)))
+    inbox = Inbox(folder, lambda: None, settle=0)
+    inbox.step()
+    path.rename(elsewhere)
+    inbox.step()
+    upload = Upload.objects.get()
+    assert (upload.state, upload.read, upload.error) == (
+        "stopped",
+        3,
+        "The file has gone from the inbox. What was read of it is stored; put it back to have the rest.",
+    )
+    write(elsewhere, b"".join(lines(6)[3:]))
+    elsewhere.rename(path)
+    inbox.step()
+    inbox.step()
+    assert [(upload.state, upload.read, upload.error) for upload in Upload.objects.all()] == [("reading", 6, "")]
+
+
+def test_a_followed_file_that_is_cut_to_nothing_and_stays_so_is_listed_as_empty(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock()
+    monkeypatch.setattr("runs.inbox.time", clock)
+    path = tmp_path / "desk.birch.jsonl"
+    write(path, b"".join(lines(3)))
+    inbox = Inbox(tmp_path, lambda: None, settle=0)
+    inbox.step()
+    os.truncate(path, 0)
+    inbox.step()
+    clock.now += 601
+    inbox.step()
+    inbox.step()
+    assert sorted((upload.state, upload.read, upload.error[:18]) for upload in Upload.objects.all()) == [
+        ("failed", 0, "The file is empty:"),
+        ("stopped", 3, "The file was cut o"),
+    ]
+
+
 def test_a_file_that_goes_while_it_is_set_aside_holds_up_no_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -509,7 +551,25 @@ def test_the_command_ends_when_all_that_is_expected_is_there(tmp_path: Path) -> 
     call_command("watch", str(path), "--expect", "6", stdout=out, stderr=err)
     read = f"{path} → run desk-birch: 6 rows of 6; 3 passed, 2 failed, 1 error, 0 lines not stored\n"
     assert out.getvalue() == read
-    assert err.getvalue() == f"Following {path}. End with Ctrl+C.\n{read}"
+    assert err.getvalue() == f"Following {path}. End with Ctrl+C.\n{read.removeprefix(f'{path} → ')}"
+
+
+@pytest.mark.parametrize("first", [("--expect", "3"), ("--idle", "0.01")])
+def test_half_a_line_at_the_end_of_a_watch_is_read_again_by_the_next(first: tuple[str, str], tmp_path: Path) -> None:
+    def watch(*options: str) -> str:
+        out = io.StringIO()
+        call_command("watch", str(path), *options, stdout=out, stderr=io.StringIO())
+        return out.getvalue().removeprefix(f"{path} → run desk-birch: ").strip()
+
+    path = tmp_path / "desk.birch.jsonl"
+    rows = lines(6)
+    write(path, b"".join(rows[:3]) + rows[3][:500])
+    # All that was expected is there: the line behind it is still being written.
+    rest, of = ("0 lines", " of 3") if first[0] == "--expect" else ("1 line", "")
+    assert watch(*first) == f"3 rows{of}; 1 passed, 1 failed, 1 error, {rest} not stored"
+    write(path, rows[3][500:] + b"".join(rows[4:]))
+    assert watch("--idle", "0.01") == f"6 rows{of}; 3 passed, 2 failed, 1 error, 0 lines not stored"
+    assert not Upload.objects.get().problems.exists()
 
 
 class Terminal(io.StringIO):
@@ -517,13 +577,24 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_a_terminal_shows_how_far_it_is_in_one_line(tmp_path: Path) -> None:
+def test_a_terminal_shows_how_far_it_is_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "desk.birch.jsonl"
+    write(path, b"".join(lines(6)))
+    err = Terminal()
+    monkeypatch.setenv("COLUMNS", "120")
+    call_command("watch", str(path), "--expect", "6", stdout=io.StringIO(), stderr=err)
+    _, first, last = err.getvalue().split("\r\x1b[K")
+    assert first == "run desk-birch: 6 rows of 6; 3 passed, 2 failed, 1 error, 0 lines not stored"
+    assert last == ""
+
+
+def test_a_narrow_terminal_keeps_to_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "20")
     path = tmp_path / "desk.birch.jsonl"
     write(path, b"".join(lines(6)))
     err = Terminal()
     call_command("watch", str(path), "--expect", "6", stdout=io.StringIO(), stderr=err)
-    _, first, last = err.getvalue().split("\r\x1b[K")
-    assert (first.startswith(f"{path} → run desk-birch: 6 rows of 6; "), "\n" in first, last) == (True, False, "")
+    assert err.getvalue().split("\r\x1b[K")[1] == "run desk-birch: 6 r"
 
 
 def test_the_last_rows_are_told_of_although_they_came_soon_after_others(
@@ -564,5 +635,14 @@ def test_the_command_says_what_it_cannot_do(
         patch.setattr(Follower, "step", full)
         with pytest.raises(CommandError, match=r"did not take the rows \(database or disk is full\)\. Look after"):
             call_command("watch", str(tmp_path / "y.jsonl"), stderr=io.StringIO())
+    write(tmp_path / "z.zip", zip_of({"desk.birch.jsonl": b"".join(lines(3))}))
+    with pytest.raises(
+        CommandError, match=r"z\.zip is compressed or an archive: .* Ingest it, or put it into a folder"
+    ):
+        call_command("watch", str(tmp_path / "z.zip"), stderr=io.StringIO())
+    with pytest.raises(CommandError, match="'x' is no number of seconds"):
+        call_command("watch", str(tmp_path / "y.jsonl"), "--idle", "x", stderr=io.StringIO())
+    with pytest.raises(CommandError, match="'many' is no whole number"):
+        call_command("watch", str(tmp_path / "y.jsonl"), "--expect", "many", stderr=io.StringIO())
     with pytest.raises(CommandError, match="no row came"):
         call_command("watch", str(tmp_path / "none.jsonl"), "--idle", "0.1", stderr=io.StringIO())

@@ -22,7 +22,7 @@ from runs.bundles.thinkingbox_openenv import ThinkingBoxOpenEnv
 from runs.databases import spare_memory
 from runs.errors import IngestError, RunsError
 from runs.ingest import ingest_file, unpack_file
-from runs.management.foreground import ensure_database, not_taken
+from runs.management.foreground import ensure_database, not_taken, whole_number
 from runs.models import Run, TaskTally, Upload, UploadState
 from runs.naming import MOST_REPETITIONS
 from runs.records import ProblemKind
@@ -64,6 +64,7 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="answer with one JSON object a file")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        self.stderr.style_func = None  # most of what is said there is no error
         ensure_database()
         spare_memory()
         wishes = Wishes(
@@ -213,14 +214,14 @@ def _stem(name: str) -> str:
 
 
 def _positive(text: str) -> int:
-    number = int(text)
+    number = whole_number(text)
     if not 1 <= number <= MOST_REPETITIONS:
         raise argparse.ArgumentTypeError(f"K counts attempts a task, so it is from 1 to {MOST_REPETITIONS:,}.")
     return number
 
 
 def _processes(text: str) -> int:
-    number = int(text)
+    number = whole_number(text)
     if number < 1:
         raise argparse.ArgumentTypeError("At least one process has to read the file.")
     return number

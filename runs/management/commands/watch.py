@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 import signal
 import sys
 import time
@@ -18,7 +19,7 @@ from runs.databases import spare_memory
 from runs.errors import RunsError
 from runs.following import Follower, told
 from runs.inbox import Inbox
-from runs.management.foreground import ensure_database, not_taken
+from runs.management.foreground import ensure_database, not_taken, whole_number
 from runs.models import Upload
 from runs.naming import MOST_REPETITIONS
 from runs.showing import plain
@@ -50,12 +51,13 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        self.stderr.style_func = None  # most of what is said there is no error
         ensure_database()
         spare_memory()
         place = options["path"] or settings.INBOX
         if not place:
             raise CommandError("Name a file or a folder to follow, or set TWENTYFOLD_INBOX.")
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+        signal.signal(signal.SIGTERM, _end)
         path = Path(place)
         if not options["path"]:
             path.mkdir(parents=True, exist_ok=True)
@@ -87,14 +89,15 @@ class Command(BaseCommand):
         upload: Upload | None = None
         try:
             follower = Follower(path, wishes, expected=expected)
-            self._say(f"Following {path}. End with Ctrl+C.")
+            there = "" if path.exists() else ", which is not there yet"
+            self._say(f"Following {path}{there}. End with Ctrl+C.")
             try:
-                self._until_idle(follower, expected, idle)
+                whole = self._until_idle(follower, expected, idle)
             except (KeyboardInterrupt, SystemExit):
                 follower.close()
-                self._say(f"{plain(told(follower))}. Ended; follow it again to read the rest.")
+                self._say(f"{plain(f'{path} → {told(follower)}')}. Ended; follow it again to read the rest.")
                 return
-            upload = follower.finish()
+            upload = follower.finish(whole=whole)
         except RunsError as error:
             raise CommandError(f"{path}: {error}") from error
         except DatabaseError as error:
@@ -103,10 +106,13 @@ class Command(BaseCommand):
             raise CommandError(f"{path}: the file cannot be read: {error.strerror or error}.") from error
         if upload is None or upload.run is None:
             raise CommandError(f"{path}: no row came.")
-        self.stdout.write(plain(told(follower)))
+        stopped = " It was stopped on the page of uploads." if follower.stopped else ""
+        self.stdout.write(plain(f"{path} → {told(follower)}{'.' if stopped else ''}{stopped}"))
 
-    def _until_idle(self, follower: Follower, expected: int | None, idle: float | None) -> None:
-        """Until nothing new came for a while, all that was expected is there, or somebody stopped it."""
+    def _until_idle(self, follower: Follower, expected: int | None, idle: float | None) -> bool:
+        """Until nothing new came for a while, all that was expected is there, or somebody stopped it. Returns whether a
+        last line without an end has to be taken as a whole one.
+        """
         grew = time.monotonic()
         with _Progress(self) as tell:
             while not follower.stopped:
@@ -117,10 +123,11 @@ class Command(BaseCommand):
                     continue
                 upload = follower.upload
                 if expected is not None and upload is not None and upload.stored + upload.same >= expected:
-                    return
+                    return False
                 if idle is not None and time.monotonic() - grew > idle:
-                    return
+                    return True
                 time.sleep(_EVERY)
+        return False
 
     def _say(self, text: str) -> None:
         self.stderr.write(text)
@@ -140,6 +147,8 @@ class _Progress:
         if follower.upload is None or now - self._told < (_EVERY if self._live else _IN_A_LOG):
             return
         line = plain(told(follower))
+        if self._live:
+            line = line[: shutil.get_terminal_size().columns - 1]  # only one line can be written over
         if line == self._line:
             return
         self._told, self._line = now, line
@@ -164,6 +173,12 @@ def _hint() -> None:
         return
 
 
+def _end(*_: object) -> None:
+    # What is done on the way out is not cut off by a second signal.
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    sys.exit(0)
+
+
 def _repetitions(text: str) -> int:
     number = _count(text)
     if number > MOST_REPETITIONS:
@@ -172,14 +187,17 @@ def _repetitions(text: str) -> int:
 
 
 def _count(text: str) -> int:
-    number = int(text)
+    number = whole_number(text)
     if number < 1:
         raise argparse.ArgumentTypeError("The number must be at least 1.")
     return number
 
 
 def _seconds(text: str) -> float:
-    number = float(text)
+    try:
+        number = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds.") from None
     if not number > 0:
         raise argparse.ArgumentTypeError("The seconds must be more than 0.")
     return number
