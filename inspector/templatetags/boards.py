@@ -32,8 +32,9 @@ def money(amount: Decimal | None, currency: str = "USD") -> str:
         return f"{sign}0.00"
     places = 2 if amount >= 1 else max(3, 2 - amount.adjusted())
     exact = amount.quantize(Decimal(1).scaleb(-places), rounding=ROUND_HALF_UP)
-    if amount < 1 <= exact:
-        places, exact = 2, exact.quantize(Decimal("0.01"))
+    if amount < 1 and exact.adjusted() > amount.adjusted():  # rounded up to a digit more
+        places -= 1
+        exact = exact.quantize(Decimal(1).scaleb(-places))
     text = f"{exact:,f}"
     if places > 2 and exact == amount:  # `0.27` is not rounded, so a zero behind it would say too much
         text = f"{exact.normalize():f}" if places > 3 else text.removesuffix("0")

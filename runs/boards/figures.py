@@ -12,9 +12,12 @@ from runs.boards.inputs import RunInput
 from runs.costs import RunCost, run_cost, stated_cost, task_costs
 from runs.metrics import ErrorRule, GroupMetrics, Share, TaskOutcome, summarise
 
-__all__ = ["NOT_PRICED", "RunFigures", "figures"]
+__all__ = ["MIXED_STYLES", "NOT_PRICED", "RunFigures", "figures"]
 
 NOT_PRICED = "not priced"
+MIXED_STYLES = (
+    "Some attempts count cached tokens beside input tokens, and others do not say so: all are priced as if they did."
+)
 
 
 class RunFigures(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,7 +61,7 @@ def _cost(run: RunInput, overall: GroupMetrics) -> RunCost:
             successes=overall.passed,
             dependable=dependable,
         )
-    return run_cost(
+    cost = run_cost(
         [task.usage() for task in run.tasks],
         run.price,
         successes=overall.passed,
@@ -67,6 +70,9 @@ def _cost(run: RunInput, overall: GroupMetrics) -> RunCost:
         style=run.style,
         reason=run.price_reason or NOT_PRICED,
     )
+    if cost.campaign is None or not run.mixes_styles:
+        return cost
+    return msgspec.structs.replace(cost, notes=[*cost.notes, MIXED_STYLES])
 
 
 def _task_costs(run: RunInput) -> dict[str, Decimal]:

@@ -94,6 +94,11 @@ class RunInput(msgspec.Struct, frozen=True, kw_only=True):
         """How cached tokens are counted; None where no attempt says it."""
         return UsageStyle.CACHED_BESIDE_INPUT if any(task.usage_beside for task in self.tasks) else None
 
+    @property
+    def mixes_styles(self) -> bool:
+        """Whether some attempts count cached tokens beside input tokens, and some do not say so."""
+        return 0 < sum(task.usage_beside for task in self.tasks) < sum(task.with_usage for task in self.tasks)
+
 
 class BoardSettings(msgspec.Struct, frozen=True, kw_only=True):
     order: Order = Order.PASS_AT_1

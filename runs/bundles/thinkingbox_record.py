@@ -178,6 +178,8 @@ def _usage_entry(entry: Any) -> Usage | None:
         ("prompt_tokens", "prompt_tokens_details", "completion_tokens", "completion_tokens_details"),
     ):
         if given in entry or made in entry:
+            if entry.get(given, 0) is None or entry.get(made, 0) is None:
+                return None  # an unknown count is not 0
             beside = "cache_read_input_tokens" in entry or "cache_creation_input_tokens" in entry
             cached = entry.get("cache_read_input_tokens") if beside else _detail(entry.get(details), "cached_tokens")
             numbers = (

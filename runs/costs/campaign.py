@@ -123,14 +123,15 @@ def task_costs(
 ) -> dict[str, Decimal]:
     """Task (uid) → the mean cost of one of its attempts whose tokens are known, in the price's currency.
 
-    Without tasks of which no tokens, or not every price, are known. `style` as for `run_cost`, whose `per_run` is the
-    sum of these.
+    Without tasks of which no tokens are known; empty where a price that is needed is not. `style` as for `run_cost`,
+    whose `per_run` is the sum of these.
     """
     known = [task for task in tasks if task.with_usage]
     if price is None or not known:
         return {}
     read = style or detect_style(task.tokens for task in known)
-    return {task.uid: cost / task.with_usage for task, cost in _priced(known, price, read)}
+    priced = _priced(known, price, read)
+    return {task.uid: cost / task.with_usage for task, cost in priced} if len(priced) == len(known) else {}
 
 
 def _priced(known: Sequence[TaskUsage], price: Price, style: UsageStyle | None) -> list[tuple[TaskUsage, Decimal]]:

@@ -32,6 +32,12 @@ class Price(msgspec.Struct, frozen=True, kw_only=True):
     quantised: bool | None = None
     """Whether the provider serves a quantised model; None when not said."""
 
+    def covers(self, tokens: Tokens) -> bool:
+        """Whether each price that these tokens need is known."""
+        return (self.input is not None or not (tokens.input or tokens.cached or tokens.cache_write)) and (
+            self.output is not None or not tokens.output
+        )
+
     def __post_init__(self) -> None:
         for name in ("input", "cached", "cache_write", "output"):
             value = getattr(self, name)

@@ -42,7 +42,7 @@ class AttemptPrice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def attempt_price(run: int) -> AttemptPrice | None:
-    """None for a run without a price, or with a stated total, which says nothing of single attempts.
+    """None for a run that is not priced by its tokens: a stated total says nothing of single attempts.
 
     One query, two more where the run has changed since the last time.
     """
@@ -50,9 +50,10 @@ def attempt_price(run: int) -> AttemptPrice | None:
     if stored is None:
         return None
     given = inputs_by_run([stored])[run]
-    if given.price is None or given.stated is not None:
+    tokens = [task.usage().tokens for task in given.tasks]
+    if given.price is None or given.stated is not None or not all(map(given.price.covers, tokens)):
         return None
-    style = given.style or detect_style(task.usage().tokens for task in given.tasks)
+    style = given.style or detect_style(tokens)
     return AttemptPrice(price=given.price, price_list=given.price_list, style=style)
 
 

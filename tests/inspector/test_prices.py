@@ -291,6 +291,8 @@ def test_a_run_with_an_incomplete_task_has_no_retention(client: Client) -> None:
         ("0", "USD", "$0.00"),
         ("3", "CHF", "CHF\u00a03.00"),
         ("0.9999", "USD", "$1.00"),
+        ("0.0999999", "USD", "$0.100"),
+        ("0.0099999", "USD", "$0.0100"),
     ],
 )
 def test_money(amount: str, currency: str, text: str) -> None:

@@ -141,7 +141,15 @@ def test_usage_in_both_spellings() -> None:
 
 
 @pytest.mark.parametrize(
-    "entry", [{"tokens": 5}, None, {"input_tokens": "5"}, {"input_tokens": -1, "output_tokens": 2}]
+    "entry",
+    [
+        {"tokens": 5},
+        None,
+        {"input_tokens": "5"},
+        {"input_tokens": -1, "output_tokens": 2},
+        {"input_tokens": None, "output_tokens": 2},
+        {"prompt_tokens": 7, "completion_tokens": None},
+    ],
 )
 def test_usage_of_an_unknown_shape_is_not_counted_and_kept(entry: Any) -> None:
     usage = [*make_row()["usage"], entry]

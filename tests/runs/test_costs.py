@@ -4,6 +4,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -186,6 +187,23 @@ def test_what_attempts_of_a_task_cost_adds_up_to_all_tasks_once() -> None:
     assert costs["a"] == (4 * PRICE.input + Decimal("0.4") * PRICE.output) / 2  # type: ignore[operator]
     assert task_costs(tasks, PRICE, style=UsageStyle.CACHED_BESIDE_INPUT)["b"] > costs["b"]
     assert task_costs(tasks, None) == task_costs(tasks[2:], PRICE) == {}
+    # What one task has no price for leaves the run without one, so the others have none either.
+    assert task_costs(tasks, msgspec.structs.replace(PRICE, output=None)) == {}
+
+
+@pytest.mark.parametrize(
+    ("tokens", "covered"),
+    [
+        (Tokens(), True),
+        (Tokens(input=1), True),
+        (Tokens(input=1, output=1), False),
+        (Tokens(output=1), False),
+    ],
+)
+def test_a_price_covers_what_it_has_a_rate_for(tokens: Tokens, covered: bool) -> None:
+    price = Price(model="m", input=Decimal(1))
+    assert price.covers(tokens) == covered == (attempt_cost(tokens, price) is not None)
+    assert not Price(model="m", output=Decimal(1)).covers(Tokens(cached=1))
 
 
 def test_no_success_and_no_dependable_task_are_said_and_not_infinite() -> None:

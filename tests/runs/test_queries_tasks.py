@@ -63,6 +63,9 @@ def test_attempts_have_their_cost_by_the_price_of_the_run() -> None:
     shown = attempt_page(page.strip[0].pk or 0, AttemptView(), access=EVERYTHING)
     assert shown is not None
     assert shown.head.cost == AttemptCost(amount=cost, currency="USD", price_list="Desk")
+    half = create_list("Half", [Price(model="birch", input=Decimal(2))])
+    price_run(run, PricingChoice(price_list=half.pk))
+    assert task_page(run.slug, UID, access=EVERYTHING).currency is None
     price_run(run, PricingChoice(stated=StatedCost(total=Decimal(5))))
     assert task_page(run.slug, UID, access=EVERYTHING).currency is None
 
