@@ -45,7 +45,7 @@ def slugs(access: Access) -> list[str]:
 
 def run_read(access: Access, slug: str, filters: TaskFilters) -> RunPage:
     try:
-        return run_page(slug, filters, access=access)
+        return run_page(slug, filters, access=access, why=False)
     except Http404:
         raise unknown_run(slug, slugs(access)) from None
 

@@ -79,6 +79,8 @@ class UsualFailure(msgspec.Struct, frozen=True, kw_only=True):
     """How a task fails most often, over its failed attempts in a run."""
 
     signature: SignatureWords
+    with_signature: int
+    """Failed attempts with this signature."""
     difference: str
     """`wrong`, `missing`, `extra` or `reported`; empty where there is none, or none is known, and then the rest is
     too."""
@@ -264,8 +266,15 @@ def _by_task(run: int, usual: dict[int, tuple[_Place, int]]) -> dict[str, UsualF
     found = {}
     for (task, uid), signatures in counts.items():
         (table, field, kind), attempts = usual.get(task, (("", "", ""), 0))
-        words = signature_words(_most(signatures)[0])
-        found[uid] = UsualFailure(signature=words, difference=kind, table=table, field=field, attempts=attempts)
+        value, count = _most(signatures)
+        found[uid] = UsualFailure(
+            signature=signature_words(value),
+            with_signature=count,
+            difference=kind,
+            table=table,
+            field=field,
+            attempts=attempts,
+        )
     return found
 
 

@@ -162,7 +162,12 @@ class TaskRow(msgspec.Struct, frozen=True, kw_only=True):
     """One letter a repetition, filled up to k with `.`; may be cut where a task has very many repetitions."""
     differences: int
     cost: Decimal | None = None
-    """The mean cost of one of its attempts, in the currency of the run's cost; None where it is not known."""
+    """The mean cost of one of its attempts `with_usage`, in the currency of the run's cost; None where it is not known.
+    """
+    currency: str | None = None
+    """Of the cost."""
+    with_usage: int = 0
+    """Attempts whose tokens are known."""
     usual: UsualFailure | None = None
     """How it fails most often; None for a task that never fails."""
 
@@ -267,19 +272,20 @@ TASK_SORTS = frozenset(_TASK_KEYS)
 _SOURCES_SHOWN = 20
 
 
-def run_page(slug: str, filters: TaskFilters, *, access: Access) -> RunPage:
+def run_page(slug: str, filters: TaskFilters, *, access: Access, why: bool = True) -> RunPage:
     """One run with its tasks. Six queries however many tasks, six more where it has changed since the last time, one
     more while it is being read. Raises Http404.
 
-    Who may not evaluate gets neither numbers of differences nor the files that it came from.
+    Who may not evaluate gets neither numbers of differences nor how tasks fail nor the files that it came from. Without
+    `why` nobody gets how tasks fail, and one query is enough for their numbers.
     """
     run = run_or_404(slug, access=access)
     found = worth_with_tasks(run.pk, filters.rule)
     if found is None:
         raise Http404
     worth, costs = found
-    usual = usual_failures(run.pk, access=access) if access.evaluates else {}
-    tasks = _task_rows(run, costs, usual, evaluates=access.evaluates)
+    usual = usual_failures(run.pk, access=access) if why and access.evaluates else {}
+    tasks = _task_rows(run, costs, worth.cost.currency, usual, evaluates=access.evaluates)
     by_domain: defaultdict[str, list[Counts]] = defaultdict(list)
     for task in tasks:
         by_domain[task.domain].append(task.counts)
@@ -346,16 +352,22 @@ def padded(verdicts: str, k: int) -> str:
 
 
 def _task_rows(
-    run: Run, costs: Mapping[str, Decimal], usual: Mapping[str, UsualFailure], *, evaluates: bool
+    run: Run,
+    costs: Mapping[str, Decimal],
+    currency: str | None,
+    usual: Mapping[str, UsualFailure],
+    *,
+    evaluates: bool,
 ) -> list[TaskRow]:
     k = run.repetitions
     # Without making a model of each row, which would take most of the time.
     rows = TaskTally.objects.filter(run=run).order_by("task__uid").values_list(*_TASK_COLUMNS)
-    return [_task_row(k, evaluates, costs.get(row[0]), usual.get(row[0]), *row) for row in rows]
+    return [_task_row(k, evaluates, costs.get(row[0]), currency, usual.get(row[0]), *row) for row in rows]
 
 
 _TASK_COLUMNS = (
-    "task__uid", "task__domain", "verdicts", "differences", "recorded", "passed", "failed", "errors", "with_states",
+    "task__uid", "task__domain", "verdicts", "differences", "with_usage", "recorded", "passed", "failed", "errors",
+    "with_states",
 )  # fmt: skip
 
 
@@ -363,11 +375,13 @@ def _task_row(
     k: int,
     evaluates: bool,
     cost: Decimal | None,
+    currency: str | None,
     usual: UsualFailure | None,
     uid: str,
     domain: str,
     verdicts: str,
     differences: int,
+    with_usage: int,
     *counted: int,
 ) -> TaskRow:
     file, _, name = uid.rpartition(":")
@@ -383,6 +397,8 @@ def _task_row(
         verdicts=padded(verdicts, k),
         differences=differences if evaluates else 0,
         cost=cost,
+        currency=None if cost is None else currency,
+        with_usage=with_usage,
         usual=usual,
     )
 

@@ -365,7 +365,7 @@ def test_the_table_of_tasks_says_why_they_fail_and_fits_on_a_desk(open_page: Ope
     ]  # fmt: skip
     assert page.locator(".scroll-x:has(> .tasks)").evaluate("box => box.scrollWidth - box.clientWidth") == 0
     row = table.locator("tbody tr", has_text="test_return_001")
-    expect(row.locator(".usual")).to_have_text("≠wrong rentals.status")
+    expect(row.locator(".usual")).to_have_text("≠wrong rentals.status in 8")
     expect(row).to_contain_text("Tool usage")
     expect(row).to_contain_text("$0.00304")
     page.get_by_role("link", name="Mean cost").click()

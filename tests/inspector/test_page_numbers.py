@@ -121,7 +121,7 @@ def usual(failure: dict[str, Any] | None) -> str:
     if failure is None:
         return ""
     sign = {"wrong": "≠", "missing": "−", "extra": "+"}[failure["difference"]]
-    return f"{sign}{failure['difference']} {failure['table']}.{failure['field']}"
+    return f"{sign}{failure['difference']} {failure['table']}.{failure['field']} in {failure['attempts']}"
 
 
 def run(client: Client, get: Get, birch: Run, oak: Run) -> tuple[Numbers, Numbers]:

@@ -7,6 +7,7 @@ from django.http import Http404
 
 from runs.access import EVERYTHING, THE_TEAM
 from runs.benchmarks import THINKINGBOX_BENCH
+from runs.boards.figures import MIXED_STYLES
 from runs.costs import Price
 from runs.models import Run, Task, TaskTally, Upload, UploadState
 from runs.prices import PricingChoice, create_list, price_run
@@ -14,6 +15,7 @@ from runs.queries.numbers import TaskClass
 from runs.queries.run_failures import UsualFailure
 from runs.queries.runs import Choice, Coverage, RunFilters, TaskFilters, run_list, run_page
 from runs.queries.signature_words import signature_words
+from tests.factories import make_row
 from tests.stored import outcomes, store
 
 pytestmark = pytest.mark.django_db
@@ -91,7 +93,12 @@ def test_tasks_say_how_they_fail_most_often_to_evaluators_and_what_an_attempt_co
     price_run(run, PricingChoice(price_list=prices.pk))
     page = run_page(run.slug, TaskFilters(sort="cost", descending=True), access=EVERYTHING)
     usual = UsualFailure(
-        signature=signature_words("tool_usage"), difference="wrong", table="rentals", field="status", attempts=2
+        signature=signature_words("tool_usage"),
+        with_signature=2,
+        difference="wrong",
+        table="rentals",
+        field="status",
+        attempts=2,
     )
     assert page.is_priced
     # 1,200 tokens of input and 80 of output.
@@ -102,6 +109,21 @@ def test_tasks_say_how_they_fail_most_often_to_evaluators_and_what_an_attempt_co
     assert [(row.name, row.cost, row.usual) for row in seen.tasks] == [
         ("one", None, None), ("two", Decimal("0.00304"), None),
     ]  # fmt: skip
+
+
+def test_what_costs_leave_out_or_take_otherwise_is_said() -> None:
+    beside = [{"input_tokens": 200, "cache_read_input_tokens": 1000, "output_tokens": 80}]
+    run = store([*outcomes("a.py:one", "p"), *outcomes("a.py:two", "pp", usage=beside)])
+    store([make_row(uid="a.py:one", repetition=1, usage=None)], run=run.slug)
+    prices = create_list("Desk", [Price(model=run.model, input=Decimal(2), output=Decimal(8))])
+    price_run(run, PricingChoice(price_list=prices.pk))
+    page = run_page(run.slug, TaskFilters(), access=EVERYTHING)
+    assert [(row.with_usage, row.counts.recorded) for row in page.tasks] == [(1, 2), (2, 2)]
+    assert page.worth.cost.notes == [
+        "Without the tokens of 1 attempt: the cost is a lower bound.",
+        "No price of tokens cached is listed: they are billed as input.",
+        MIXED_STYLES,
+    ]
 
 
 def test_the_strip_has_a_dot_for_each_expected_repetition() -> None:

@@ -115,7 +115,7 @@ def index(request: HttpRequest, query: Query[RunQuery]) -> Slice[RunRow]:
 def detail(request: HttpRequest, slug: str, query: Query[Rule]) -> RunDetail:
     """One run: what is said about it, its numbers, shares with their intervals, costs and domains."""
     run = run_or_404(slug, access(request))
-    page = run_page(run.slug, TaskFilters(rule=query.errors), access=access(request))
+    page = run_page(run.slug, TaskFilters(rule=query.errors), access=access(request), why=False)
     return RunDetail(
         run=page.run,
         numbers=page.numbers,
