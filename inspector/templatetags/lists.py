@@ -71,9 +71,22 @@ def limit(count: int) -> str:
     return f"{size:.1f} {unit}".replace(".0 ", " ")
 
 
-@register.filter
+@register.simple_tag
+def strip(verdicts: str, passed: int, expected: int) -> SafeString:
+    """A small strip of repetitions from its letters."""
+    cut = format_html('<span class="xs dim" aria-hidden="true">{}</span>', "…") if len(verdicts) > 100 else ""
+    return format_html(
+        '<span class="strip mini{}" role="img" aria-label="{} of {} passed">{}{}</span>',
+        " long" if len(verdicts) > 20 else "",
+        passed,
+        expected,
+        _dot_marks(verdicts),
+        cut,
+    )
+
+
 @lru_cache(maxsize=8192)
-def dot_marks(verdicts: str) -> SafeString:
+def _dot_marks(verdicts: str) -> SafeString:
     """The dots of a small strip, at most 100. Kept, since a page has thousands of dots and few different strips."""
     return format_html_join("", '<span class="dot {}"></span>', ((name,) for name in dots(verdicts[:100])))
 

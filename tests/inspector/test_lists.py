@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from inspector.templatetags.lists import about, dot_marks, dots, limit, moment, width
+from inspector.templatetags.lists import about, dots, limit, moment, strip, width
 
 
 def test_moment() -> None:
@@ -40,5 +40,12 @@ def test_dots() -> None:
 
 
 def test_the_marks_of_a_strip_are_at_most_a_hundred_and_nothing_else() -> None:
-    assert dot_marks("p<") == '<span class="dot passed"></span><span class="dot none"></span>'
-    assert dot_marks("f" * 101) == '<span class="dot failed"></span>' * 100
+    assert strip("p<", 1, 2) == (
+        '<span class="strip mini" role="img" aria-label="1 of 2 passed">'
+        '<span class="dot passed"></span><span class="dot none"></span></span>'
+    )
+    assert strip("f" * 101, 0, 101) == (
+        '<span class="strip mini long" role="img" aria-label="0 of 101 passed">'
+        + '<span class="dot failed"></span>' * 100
+        + '<span class="xs dim" aria-hidden="true">…</span></span>'
+    )
