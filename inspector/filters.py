@@ -8,7 +8,8 @@ from inspector.board_charts import THRESHOLDS
 from runs.boards import BoardView, Order
 from runs.metrics import ErrorRule
 from runs.queries.numbers import TaskClass
-from runs.queries.runs import RUN_SORTS, TASK_SORTS, RunFilters, TaskFilters
+from runs.queries.run_tasks import TASK_SORTS, TaskFilters
+from runs.queries.runs import RUN_SORTS, RunFilters
 
 __all__ = [
     "board_view", "chart_threshold", "error_rule", "listed_members", "page_number", "run_filters", "task_filters",

@@ -16,7 +16,7 @@ from runs.access import Access
 from runs.models import Attempt, Run
 from runs.queries.compare_runs import PairRow, PairSide
 from runs.queries.everywhere import Everywhere
-from runs.queries.runs import TaskRow
+from runs.queries.run_tasks import TaskRow
 from runs.queries.task_runs import TaskAcross, TaskRun
 from runs.queries.tasks import AttemptRow, TaskText
 from runs.querysets import visible_attempts, visible_runs

@@ -29,7 +29,7 @@ from runs.queries.failure_filters import FailureFilters, Grouping
 from runs.queries.failure_index import Facet
 from runs.queries.failure_rows import FailureRow
 from runs.queries.failures import GROUPS_PER_PAGE, ROWS_PER_PAGE, FailureGroup, FailurePage
-from runs.queries.runs import TaskFilters
+from runs.queries.run_tasks import TaskFilters
 from runs.queries.values import stored_value
 from runs.signatures import Signature
 

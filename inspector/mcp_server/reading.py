@@ -18,7 +18,8 @@ from runs.queries.failure_filters import FailureFilters
 from runs.queries.failures import FailurePage, failure_page
 from runs.queries.leaderboards import BoardIndex, BoardPage, board_index, board_page
 from runs.queries.run_failures import RunFailures, run_failures
-from runs.queries.runs import RunFilters, RunList, RunPage, TaskFilters, run_list, run_page
+from runs.queries.run_tasks import TaskFilters
+from runs.queries.runs import RunFilters, RunList, RunPage, run_list, run_page
 
 __all__ = [
     "attempt_read", "board_read", "boards_read", "divergence_read", "failures_read", "listing_read", "pair_read",

@@ -21,7 +21,8 @@ from runs.metrics import Difference, ErrorRule
 from runs.queries.compare_runs import TASKS_PER_PAGE as PAIRS_PER_PAGE
 from runs.queries.compare_runs import Change, ComparedRuns, PairFilters, PairRow
 from runs.queries.numbers import Numbers, TaskClass
-from runs.queries.runs import RUNS_PER_PAGE, TASKS_PER_PAGE, RunFilters, TaskFilters
+from runs.queries.run_tasks import TaskFilters
+from runs.queries.runs import RUNS_PER_PAGE, TASKS_PER_PAGE, RunFilters
 from runs.queries.values import stored_value
 
 __all__ = ["compare_runs", "list_runs", "run_report"]

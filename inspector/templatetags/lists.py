@@ -11,7 +11,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from inspector.templatetags.twentyfold import sign, visible
-from runs.queries.runs import TaskRow
+from runs.queries.run_tasks import TaskRow
 from runs.signatures import Signature
 from runs.wording import counted
 

@@ -15,7 +15,8 @@ from runs.kept import Kept
 from runs.metrics import Comparison, ErrorRule, TaskOutcome, compare
 from runs.models import Attempt, AttemptEffect, Run, TaskTally
 from runs.queries.paging import Page, paginate
-from runs.queries.runs import Choice, padded
+from runs.queries.run_tasks import padded
+from runs.queries.runs import Choice
 from runs.queries.signature_words import signature_title
 from runs.queries.values import stored_value
 from runs.querysets import visible_runs

@@ -12,7 +12,7 @@ from django.http import Http404
 from runs.access import Access
 from runs.models import Attempt, AttemptEffect, Task, TaskTally
 from runs.queries.numbers import Counts, TaskClass, class_of
-from runs.queries.runs import padded
+from runs.queries.run_tasks import padded
 from runs.queries.signature_words import SignatureWords, signature_words
 from runs.queries.values import stored_value
 from runs.querysets import visible_attempts, visible_through

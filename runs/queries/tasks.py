@@ -14,7 +14,8 @@ from runs.payloads import load_record
 from runs.queries.attempt_cost import AttemptPrice, attempt_price, usage_of
 from runs.queries.numbers import Counts, TaskClass, class_of
 from runs.queries.paging import Page, page_of
-from runs.queries.runs import RunFacts, padded, run_facts, run_or_404
+from runs.queries.run_tasks import padded
+from runs.queries.runs import RunFacts, run_facts, run_or_404
 from runs.queries.values import stored_value
 from runs.queries.verdicts import NOT_RECORDED, verdict_word
 from runs.querysets import visible_attempts, visible_through

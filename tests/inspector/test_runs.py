@@ -7,7 +7,8 @@ from django.urls import reverse
 from inspector.filters import run_filters, task_filters
 from runs.models import Run, Upload, UploadState
 from runs.queries.numbers import TaskClass
-from runs.queries.runs import RunFilters, TaskFilters
+from runs.queries.run_tasks import TaskFilters
+from runs.queries.runs import RunFilters
 from tests.stored import outcomes, store
 
 pytestmark = pytest.mark.django_db

@@ -326,11 +326,15 @@ class Clock:
         return self.now
 
 
-def test_a_file_that_was_empty_has_all_its_time_once_something_came(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The inbox's."""
     clock = Clock()
     monkeypatch.setattr("runs.inbox.time", clock)
+    return clock
+
+
+def test_a_file_that_was_empty_has_all_its_time_once_something_came(tmp_path: Path, clock: Clock) -> None:
     path = tmp_path / "desk.birch.jsonl"
     path.touch()
     inbox = Inbox(tmp_path, lambda: None, idle=600)
@@ -348,10 +352,8 @@ def test_a_file_that_was_empty_has_all_its_time_once_something_came(
 
 @pytest.mark.parametrize("content", [b"", lines(1)[0][:3000]])
 def test_another_file_of_the_name_of_an_empty_one_that_went_has_its_own_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes
+    tmp_path: Path, clock: Clock, content: bytes
 ) -> None:
-    clock = Clock()
-    monkeypatch.setattr("runs.inbox.time", clock)
     path = tmp_path / "desk.birch.jsonl"
     path.touch()
     inbox = Inbox(tmp_path, lambda: None, idle=600)
@@ -416,11 +418,7 @@ def test_a_file_that_was_moved_out_of_the_folder_is_stopped_and_gone_on_with_whe
     assert [(upload.state, upload.read, upload.error) for upload in Upload.objects.all()] == [("reading", 6, "")]
 
 
-def test_a_followed_file_that_is_cut_to_nothing_and_stays_so_is_listed_as_empty(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    clock = Clock()
-    monkeypatch.setattr("runs.inbox.time", clock)
+def test_a_followed_file_that_is_cut_to_nothing_and_stays_so_is_listed_as_empty(tmp_path: Path, clock: Clock) -> None:
     path = tmp_path / "desk.birch.jsonl"
     write(path, b"".join(lines(3)))
     inbox = Inbox(tmp_path, lambda: None, settle=0)

@@ -13,7 +13,8 @@ from runs.models import Run, Task, TaskTally, Upload, UploadState
 from runs.prices import PricingChoice, create_list, price_run
 from runs.queries.numbers import TaskClass
 from runs.queries.run_failures import UsualFailure
-from runs.queries.runs import Choice, Coverage, RunFilters, TaskFilters, run_list, run_page
+from runs.queries.run_tasks import TaskFilters
+from runs.queries.runs import Choice, Coverage, RunFilters, run_list, run_page
 from runs.queries.signature_words import signature_words
 from tests.factories import make_row
 from tests.stored import outcomes, store

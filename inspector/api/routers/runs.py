@@ -25,17 +25,9 @@ from runs.queries.paging import Page
 from runs.queries.report import run_input
 from runs.queries.run_failures import RunFailures, run_failures
 from runs.queries.run_grid import Colour, Grid, GridView, Order, run_grid
+from runs.queries.run_tasks import TaskFilters, TaskRow
 from runs.queries.run_worth import RunWorth, worth_of
-from runs.queries.runs import (
-    RUNS_PER_PAGE,
-    TASKS_PER_PAGE,
-    RunFilters,
-    RunRow,
-    TaskFilters,
-    TaskRow,
-    run_list,
-    run_page,
-)
+from runs.queries.runs import RUNS_PER_PAGE, TASKS_PER_PAGE, RunFilters, RunRow, run_list, run_page
 from runs.queries.tasks import TaskPage, task_page
 from runs.reporting import PriceChoice, build_report
 from runs.reporting.run import RunReport

@@ -12,7 +12,8 @@ from pytest_django import DjangoAssertNumQueries
 from runs.access import EVERYTHING
 from runs.models import Run, Upload
 from runs.queries.run_grid import GridView, run_grid
-from runs.queries.runs import RunFilters, TaskFilters, run_list, run_page
+from runs.queries.run_tasks import TaskFilters
+from runs.queries.runs import RunFilters, run_list, run_page
 from tests.inspector.api.conftest import Get
 from tests.stored import outcomes, store
 
