@@ -353,7 +353,8 @@ def test_runs_stand_in_line_with_their_heads_and_fit_on_a_desk(open_page: OpenPa
 
 def test_the_table_of_tasks_says_why_they_fail_and_fits_on_a_desk(open_page: OpenPage) -> None:
     run = store(
-        [*outcomes(UID, "pfffepppppfffffppppp"), *outcomes("other.py:test_case_ST999_001", "p" * 19)], repetitions=20
+        [*outcomes(UID, "pfffepppppfffffppppp"), *outcomes("other.py:test_assign_and_reserve_mast_chain", "p" * 19)],
+        repetitions=20,
     )
     prices = create_list("Desk", [Price(model=run.model, input=Decimal(2), output=Decimal(8))])
     price_run(run, PricingChoice(price_list=prices.pk))
